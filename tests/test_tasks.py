@@ -72,6 +72,37 @@ def test_a_stopped_task_waits_for_its_command(name: str, tmp_path: Path) -> None
         assert process.wait(30) == 7
 
 
+@pytest.mark.parametrize("task", ["bench", "bench-load"])
+@pytest.mark.parametrize("write", ["", "1"])
+def test_a_benchmark_changes_files_only_if_asked(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], task: str, write: str
+) -> None:
+    commands: list[tuple[str, ...]] = []
+    monkeypatch.setattr(tasks, "setup", lambda: None)
+    monkeypatch.setattr(tasks, "python", lambda *command: commands.append(command))
+    monkeypatch.setenv("WRITE", write)
+
+    tasks.TASKS[task]()
+
+    assert ["--write" in command for command in commands] == [bool(write)]
+    assert "This takes " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("with_uv", [True, False])
+def test_uv_installs_if_it_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, with_uv: bool) -> None:
+    programs: list[str] = []
+    (tmp_path / "venv").mkdir()
+    (tmp_path / "requirements.txt").touch()
+    monkeypatch.setattr(tasks, "ROOT", tmp_path)
+    monkeypatch.setattr(tasks, "_call", lambda *command: programs.append(" ".join(map(str, command))))
+    monkeypatch.setattr(shutil, "which", lambda _: "uv" if with_uv else None)
+
+    tasks._create(tmp_path / "venv", "requirements.txt")
+
+    assert programs[-1].startswith("uv pip install ") == with_uv
+    assert programs[-1].endswith(" -r requirements.txt")
+
+
 def test_setup_creates_what_is_missing_and_keeps_the_rest(tmp_path: Path) -> None:
     for name in ("tasks.py", "local.settings.example.json"):
         shutil.copyfile(ROOT / name, tmp_path / name)
