@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from management.verification.census import USER_FIELDS
+from management.verification.census import FORMER_DELETED_TYPE, USER_FIELDS
 from management.verification.copies import differences, wanted_copy
 from management.verification.counts import recount
 from management.verification.date_like_texts import Place, container_of
@@ -17,7 +17,7 @@ from shared.data.posts import DELETED_TTL_S
 from shared.database.container import Container, patch_of
 from shared.database.date_like_texts import TEXTS
 from shared.database.refusals import ConditionFailed, ItemMissing
-from shared.errors import DatabaseUnavailable, UsernameTaken
+from shared.errors import DatabaseUnavailable, ItemDamaged, UsernameTaken
 from shared.models.base import Item, integer_of, is_item_id, is_sound, iso_utc
 from shared.models.post import DELETED_TYPE, Post
 from shared.models.user import User, name_version
@@ -67,10 +67,11 @@ class Repairs:
                 self.changed += 1
 
     async def expire_tombstone(self, post_id: str) -> None:
-        """Set the ttl of a deleted post. Costs a write."""
+        """Set the type and the ttl of a deleted post. Costs a write."""
         with suppress(ItemMissing, ConditionFailed):
-            is_tombstone = f"FROM c WHERE c.type = '{DELETED_TYPE}'"
-            await self.blog.posts.patch(post_id, post_id, patch_of({"ttl": DELETED_TTL_S}), predicate=is_tombstone)
+            is_tombstone = f"FROM c WHERE c.type IN ('{DELETED_TYPE}', '{FORMER_DELETED_TYPE}')"
+            operations = patch_of({"type": DELETED_TYPE, "ttl": DELETED_TTL_S})
+            await self.blog.posts.patch(post_id, post_id, operations, predicate=is_tombstone)
             self.changed += 1
 
     async def recount_post(self, post_id: str) -> None:
@@ -149,14 +150,20 @@ class Repairs:
             await self._delete(self.blog.users, held, key)
 
     async def reserve_username(self, user_id: str) -> None:
-        """Reserve a user's username, unless somebody else has it; make a reservation that expires permanent."""
+        """Reserve a user's username, unless somebody else has it. Replaces a reservation that expires or is damaged."""
         users = self.blog.users
         user = await users.read_latest(user_id, user_id)
         if user is None or not is_sound(User, user):
             return
         # `verify` reports a username that is taken. Another write of the reservation comes from the user or a release.
         with suppress(UsernameTaken, ConditionFailed, ItemMissing):
-            reserved = await username_reservations.reserve(users, user["username"], user_id, name_version(user))
+            try:
+                reserved = await username_reservations.reserve(users, user["username"], user_id, name_version(user))
+            except ItemDamaged:
+                key = username_reservations.reservation_id(user["username"])
+                if (damaged := await users.read_latest(key, key)) is not None:
+                    await users.delete(key, key, etag=damaged["_etag"])
+                reserved = await username_reservations.reserve(users, user["username"], user_id, name_version(user))
             if "ttl" in reserved.item:
                 permanent = {name: value for name, value in reserved.item.items() if name != "ttl"}
                 await users.replace(permanent, etag=reserved.item["_etag"])

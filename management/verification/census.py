@@ -35,12 +35,15 @@ Count = Callable[[int], None]
 
 _USERS = "SELECT * FROM c WHERE NOT IS_DEFINED(c.type) OR c.type != 'post'"
 _COPIES = "SELECT * FROM c WHERE c.type = 'post'"
-_POSTS = "SELECT * FROM c WHERE c.type IN ('post', 'tombstone')"
-_RESPONSES = "SELECT * FROM c WHERE NOT IS_DEFINED(c.type) OR NOT (c.type IN ('post', 'tombstone'))"
+_POSTS = "SELECT * FROM c WHERE c.type IN ('post', 'tombstone', 'deletedPost')"
+_RESPONSES = "SELECT * FROM c WHERE NOT IS_DEFINED(c.type) OR NOT (c.type IN ('post', 'tombstone', 'deletedPost'))"
 _ALL = "SELECT * FROM c"
 _FAILURES = "SELECT VALUE c.source FROM c"
 
 _PARTITION_KEYS = {"users": "userId", "posts": "postId", "feed": "type"}
+
+# The type of tombstones until version 0.1.0.
+FORMER_DELETED_TYPE = "deletedPost"
 
 # Users of the article's blog lack some; `rebuild` adds them.
 USER_FIELDS = ("type", "username", "creationDate")
@@ -91,7 +94,7 @@ class Census:
     names: list[tuple[str, str]] = field(default_factory=list)
     counts: list[str] = field(default_factory=list)
     leftovers: list[str] = field(default_factory=list)
-    # without a ttl
+    # without a ttl, or with the former type
     tombstones: list[str] = field(default_factory=list)
     # (user ID, post ID)
     copies: list[tuple[str, str]] = field(default_factory=list)
@@ -162,10 +165,11 @@ class _Reader:
         async for item in self._stream(self.blog.posts, _POSTS):
             entry = self.posts[item["id"]]
             entry.user_id = str(item.get("userId"))
-            if item["type"] == DELETED_TYPE:
+            if item["type"] in (DELETED_TYPE, FORMER_DELETED_TYPE):
                 entry.state = _State.DELETED
-                if "ttl" not in item:
-                    detail = "its tombstone has no ttl"
+                is_former = item["type"] == FORMER_DELETED_TYPE
+                if is_former or "ttl" not in item:
+                    detail = "its tombstone has " + ("the type of version 0.1.0" if is_former else "no ttl")
                     self.census.findings.append(Finding(Kind.LEFTOVER, f"post {item['id']}", detail))
                     self.census.tombstones.append(item["id"])
             else:
