@@ -51,7 +51,7 @@ async def verify_database(configuration: Settings, *, wait_s: float, as_json: bo
 
 def _report(findings: Sequence[Finding], items: int, *, as_json: bool) -> int:
     if as_json:
-        terminal.say_findings_as_json(findings)
+        terminal.say_findings_as_json(findings, items=items)
     else:
         terminal.say_findings(findings, items=items)
     return BROKEN if is_broken(findings) else SUCCESS

@@ -45,16 +45,21 @@ def say_findings(findings: Sequence[Finding], *, items: int) -> None:
             say(f"  {finding}")
         for advice in dict.fromkeys(finding.advice for finding in of_kind if finding.advice):
             say(f"  To do: {advice}")
-    broken = sum(finding.number for finding in findings if finding.kind.is_broken)
-    found = counted(broken, "violation") if broken else "No violations"
-    say(f"{counted(items, 'item')} read. {found} found.")
+    say(_summary(findings, items))
 
 
-def say_findings_as_json(findings: Sequence[Finding]) -> None:
-    """Print one JSON object per finding."""
+def say_findings_as_json(findings: Sequence[Finding], *, items: int) -> None:
+    """Print one JSON object per finding, and the summary to standard error."""
     for finding in findings:
         fields = {name: value for name, value in asdict(finding).items() if name != "kind"}
         say(json.dumps({"kind": finding.kind.name.lower(), "isBroken": finding.kind.is_broken} | fields))
+    say_to_stderr(_summary(findings, items))
+
+
+def _summary(findings: Sequence[Finding], items: int) -> str:
+    broken = sum(finding.number for finding in findings if finding.kind.is_broken)
+    found = counted(broken, "violation") if broken else "No violations"
+    return f"{counted(items, 'item')} read. {found} found."
 
 
 def counted(number: int, noun: str) -> str:

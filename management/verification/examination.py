@@ -69,9 +69,12 @@ class _Examination:
         reservation = await self.blog.users.read(key, key)
         if reservation is None:
             self._found(Kind.RESERVATION, subject, "the username is not reserved")
+        elif username_reservations.fault_of(reservation):
+            return  # its own finding
         elif reservation["ownerId"] != user_id:
             owner = await self._user(str(reservation["ownerId"]))
-            shared = owner is not None and username_reservations.reservation_id(owner["username"]) == key
+            name = owner.get("username") if owner is not None else None
+            shared = isinstance(name, str) and username_reservations.reservation_id(name) == key
             held = f"the username is reserved for user {reservation['ownerId']}" + (
                 ", who has it, too" if shared else ""
             )

@@ -74,6 +74,7 @@ async def test_verify_prints_json(blog: Blog, seeded: ManagedBlog) -> None:
 
     findings = [json.loads(line) for line in result.stdout.splitlines()]
     assert {finding["kind"] for finding in findings} == {"count", "copy_stale", "feed_stale"}
+    assert " items read. 3 violations found." in result.stderr
     assert all(finding["isBroken"] for finding in findings)
     assert result.exit_code == 1
 
