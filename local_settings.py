@@ -84,7 +84,7 @@ def _running(file: Path) -> dict[str, Any]:
     try:
         found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         return found if _process(found["pid"]).items() <= found.items() else {}
-    except (OSError, ValueError, LookupError, psutil.Error):
+    except (OSError, ValueError, LookupError, TypeError, psutil.Error):
         return {}
 
 

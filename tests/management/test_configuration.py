@@ -79,6 +79,14 @@ def test_a_killed_local_stack_is_not_found(tmp_path: Path) -> None:
         assert (found, stack_settings(tmp_path)) == (True, connection)
 
 
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"pid": "x"}'])
+def test_a_damaged_announcement_is_ignored(tmp_path: Path, text: str) -> None:
+    (tmp_path / ".data").mkdir()
+    (tmp_path / ".data" / "running.json").write_text(text)
+
+    assert stack_settings(tmp_path) == {}
+
+
 def test_a_folder_that_cannot_be_written_is_no_obstacle(tmp_path: Path) -> None:
     (tmp_path / ".data").write_text("not a folder")
 
