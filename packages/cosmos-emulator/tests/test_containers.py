@@ -291,6 +291,8 @@ async def test_an_offer_has_its_minimum_and_with_autoscale_a_tenth_of_the_maximu
     read = await raw.send("GET", path, kind="offers", link=link, by_rid=True)
     offer["content"] = {"offerAutopilotSettings": {"maxThroughput": 2000}}
     replaced = await raw.send("PUT", path, kind="offers", link=link, by_rid=True, body=offer)
+    other = await raw.send("PUT", path, kind="offers", link=link, by_rid=True, body={**offer, "_rid": "NotAllowed"})
 
     assert [one.headers["x-ms-cosmos-min-throughput"] for one in (read, replaced)] == ["400", "1000"]
     assert replaced.json["content"]["offerThroughput"] == 200
+    assert other.status == 400

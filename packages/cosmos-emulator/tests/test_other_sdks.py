@@ -368,3 +368,29 @@ async def test_the_owners_path_lets_net_make_name_links_of_resources(raw: RawCli
 
     assert [one.headers["x-ms-alt-content-path"] for one in (created, feed)] == [CONTAINER] * 2
     assert [one.headers["x-ms-alt-content-path"] for one in (by_name, by_rid)] == ["dbs/db"] * 2
+
+
+@pytest.mark.parametrize("name", ["tab\there", "line\nfeed", "carriage\rreturn"])
+async def test_raw_breaks_in_strings_are_accepted_but_not_in_paths(
+    raw: RawClient, container: ContainerProxy, name: str
+) -> None:
+    created = await raw.create_item(data=f'{{"id": "{name}",\n\t"pk": "p", "text": "a\\"b{name}"}}'.encode())
+    link = f"{CONTAINER}/docs/{name}"
+    read = await raw.send("GET", f"/{quote(link)}", kind="docs", link=link, headers=PARTITION_KEY)
+
+    assert (created.status, read.status) == (201, 400)
+    assert (created.json["id"], created.json["text"]) == (name, f'a"b{name}')
+
+
+@pytest.mark.parametrize("text", ['{"id": "a\\\n"}', '{"id": "a\x01"}', '{"id": "a\n", "n": 1e999}', '{"id": "a\t'])
+async def test_other_malformed_strings_are_rejected(raw: RawClient, container: ContainerProxy, text: str) -> None:
+    assert (await raw.create_item(data=text.encode())).status == 400
+
+
+async def test_net_signs_an_id_up_to_its_question_mark(raw: RawClient, container: ContainerProxy) -> None:
+    await raw.create_item({"id": "a?b", "pk": "p"})
+    path = f"/{CONTAINER}/docs/a%3Fb"
+
+    read = await raw.send("GET", path, kind="docs", link=f"{CONTAINER}/docs/a", headers=PARTITION_KEY)
+
+    assert (read.status, read.json["id"]) == (200, "a?b")

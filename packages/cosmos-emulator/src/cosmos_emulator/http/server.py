@@ -154,6 +154,8 @@ class CosmosServer:
     async def _operate(self, http: web.BaseRequest) -> Answer | web.StreamResponse:
         settings, headers = self._gateway.settings, http.headers
         link = parse_link(http.raw_path)
+        if any(character in name for name in link.ids for character in "\t\r\n"):
+            raise CosmosError(400, "The path has a tab or a line break.")  # CosmosItemIdEncodingTestsBase.cs
         if link.template == "/addresses":  # before the signature, which is that of another resource
             raise CosmosError(501, "Direct mode is not emulated; set the client's connection mode to gateway.")
         if is_administration(http.raw_path):

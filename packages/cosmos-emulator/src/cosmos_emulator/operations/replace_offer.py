@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.messages import headers as h
 from cosmos_emulator.messages.answer import Answer, resource_answer
 from cosmos_emulator.messages.request import Request
@@ -15,7 +16,10 @@ async def handle(request: Request) -> Answer:
 
     Partitions that cannot serve more throughput are split before the response. The service does so in the background.
     """
-    content = checked_content(request.json_object().get("content"))
+    body = request.json_object()
+    if body.get("_rid") != _offer(request).rid:  # azure-cosmos-dotnet-v3, OfferTests.cs, ValidateOfferReplace
+        raise CosmosError(400, "The offer in the body is not the one in the path: their '_rid' differs.")
+    content = checked_content(body.get("content"))
     account = request.gateway.account
     for container in account.containers_of(_offer(request)):
         await container.split_to(partitions_serving(content))
