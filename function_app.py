@@ -13,7 +13,6 @@ from functions import (
     on_users_changed,
     posts,
     site,
-    syndication,
     users,
 )
 from shared.observability import logs
@@ -24,9 +23,7 @@ logs.limit_sdks()
 _COMMANDS = func.AuthLevel.ANONYMOUS if app_settings().auth.users_sign_in else func.AuthLevel.FUNCTION
 
 app = func.FunctionApp(http_auth_level=_COMMANDS)
-_API = (users, posts, comments, likes, feed, health, docs)
-_SITE = (site, assets, syndication)
-for module in (*_API, *_SITE, on_users_changed, on_posts_changed):
+for module in (users, posts, comments, likes, feed, health, docs, site, assets, on_users_changed, on_posts_changed):
     app.register_functions(module.bp)
 if app_settings().telemetry:
     from shared.observability import exporters

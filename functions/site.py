@@ -1,4 +1,4 @@
-"""The pages of the web site. They run the same queries as the API."""
+"""The pages of the web site, its Atom feeds, the sitemap and robots.txt. They run the same queries as the API."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ from shared.models.user import User
 from shared.site.web_page import Context, WebPage, fragment
 
 bp = func.Blueprint()
+
+_ATOM = "application/atom+xml"
 
 
 # The host tries routes in the order of function names, so this name must sort after all others.
@@ -81,7 +83,7 @@ async def page_write(_call: Call[None]) -> Context:
 @WebPage("user.html")
 async def page_user(call: Call[None]) -> Context:
     """Show a user and their posts (Q1, Q3)."""
-    return await user_with_posts(call)
+    return await _user_with_posts(call)
 
 
 # Like a command, because only writers need it and rendering takes up to 0.2 s.
@@ -92,7 +94,35 @@ async def preview_markdown(call: Call[Draft]) -> func.HttpResponse:
     return await fragment("preview.html", {"content": call.body.content})
 
 
-async def user_with_posts(call: Call[None]) -> Context:
+@bp.route(route="feed.atom", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
+@WebPage("atom.xml", _ATOM, listed=True)
+async def get_atom(call: Call[None]) -> Context:
+    """Load the most recent posts as an Atom feed (Q6)."""
+    return {"user": None, "posts": (await front_page()).posts[: call.limit]}
+
+
+@bp.route(route="users/{userId}/feed.atom", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
+@WebPage("atom.xml", _ATOM)
+async def get_user_atom(call: Call[None]) -> Context:
+    """Load a user's posts as an Atom feed (Q1, Q3)."""
+    return await _user_with_posts(call)
+
+
+@bp.route(route="robots.txt", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
+@WebPage("robots.txt", "text/plain")
+async def get_robots(_call: Call[None]) -> Context:
+    """Load the rules for crawlers."""
+    return {}
+
+
+@bp.route(route="sitemap.xml", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
+@WebPage("sitemap.xml", "application/xml", listed=True)
+async def get_sitemap(_call: Call[None]) -> Context:
+    """Load the addresses of the most recent posts and their authors (Q6)."""
+    return {"posts": (await front_page()).posts}
+
+
+async def _user_with_posts(call: Call[None]) -> Context:
     """The user and the posts that the pages about a user show: Q1 and Q3. Raises UserNotFound."""
     stored, user_id = (await open_blog()).users, call.path["userId"]
     user, page = await _all(
