@@ -177,8 +177,8 @@ def test_an_unknown_mode_is_rejected_by_name(mode: Any) -> None:
     assert f"'{mode}'" in refusal({"indexingMode": mode})
 
 
-def test_indexing_by_directive_is_rejected_by_name() -> None:
-    assert "automatic" in refusal({"automatic": False})
+def test_automatic_must_be_a_boolean() -> None:
+    assert "automatic" in refusal({"automatic": "no"})
 
 
 def test_more_paths_than_the_limit_are_rejected() -> None:

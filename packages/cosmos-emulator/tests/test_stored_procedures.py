@@ -14,7 +14,7 @@ from azure.cosmos.exceptions import CosmosHttpResponseError
 from azure.cosmos.partition_key import NonePartitionKeyValue
 from cosmos_emulator import CosmosEmulator
 from tests.errors import fails_with
-from tests.raw_client import RawClient
+from tests.raw_client import CONTAINER, PARTITION_KEY, RawClient
 
 LINK = "dbs/db/colls/items"
 
@@ -428,3 +428,34 @@ async def test_a_script_names_items_by_their_ids(container: ContainerProxy, raw:
     await run(container, "function (id) { __.deleteDocument(`${__.getAltLink()}/docs/${id}`); }", item_id)
 
     assert await ids(container) == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("body", "result"),
+    [
+        ("null", ["undefined", "undefined"]),
+        ("{}", ["undefined", "undefined"]),
+        ('{"0": 4}', ["undefined", "undefined"]),
+        ('{"0": 4, "length": 1}', ["number", "undefined"]),
+        ('{"0": 4, "1": "x", "length": "2"}', ["number", "string"]),
+        ('{"0": 4, "1": "x", "length": 1.5}', ["number", "undefined"]),
+        ('{"0": 4, "length": 1e300}', ["number", "object"]),
+    ],
+)
+async def test_arguments_can_be_an_array_like_object(
+    raw: RawClient, container: ContainerProxy, body: str, result: list[str]
+) -> None:
+    script = "function (a, b) { getContext().getResponse().setBody([typeof a, typeof b]); }"
+    await container.scripts.create_stored_procedure({"id": "types", "body": script})
+    link = f"{CONTAINER}/sprocs/types"
+
+    response = await raw.send("POST", f"/{link}", kind="sprocs", link=link, data=body.encode(), headers=PARTITION_KEY)
+
+    assert response.json == result
+
+
+async def test_every_container_has_the_procedure_echo(container: ContainerProxy) -> None:
+    assert (
+        await container.scripts.execute_stored_procedure("__.sys.echo", partition_key="p", parameters=["said"])
+        == "said"
+    )

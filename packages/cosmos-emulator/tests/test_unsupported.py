@@ -18,7 +18,6 @@ KEY = PartitionKey("/pk")
         ({"vector_embedding_policy": {"vectorEmbeddings": [{"path": "/v", "dimensions": 3}]}}, "vector search"),
         ({"full_text_policy": {"defaultLanguage": "en-US", "fullTextPaths": []}}, "full-text search"),
         ({"analytical_storage_ttl": -1}, "analytical store"),
-        ({"indexing_policy": {"automatic": False, "indexingMode": "consistent"}}, "directive"),
     ],
 )
 async def test_an_unsupported_policy_is_rejected_by_name(
@@ -28,17 +27,21 @@ async def test_an_unsupported_policy_is_rejected_by_name(
         await database.create_container("c", KEY, **policy)
 
 
-async def test_excluding_an_item_from_the_index_is_rejected(container: ContainerProxy) -> None:
+async def test_an_item_that_is_excluded_from_the_index_is_found(database: DatabaseProxy) -> None:
+    policy = {"automatic": False, "indexingMode": "consistent"}
+    container = await database.create_container("c", KEY, indexing_policy=policy)
     script = """function () {
         __.createDocument(__.getSelfLink(), {id: 'b', pk: 'p'}, {indexAction: 'exclude'});
     }"""
     await container.scripts.create_stored_procedure({"id": "exclude", "body": script})
 
-    await container.create_item({"id": "a", "pk": "p"}, indexing_directive=2)  # Include
+    await container.create_item({"id": "a", "pk": "p"}, indexing_directive=1)  # Exclude
+    await container.scripts.execute_stored_procedure("exclude", partition_key="p")
     with fails_with(400, match="indexing directive"):
-        await container.create_item({"id": "b", "pk": "p"}, indexing_directive=1)  # Exclude
-    with fails_with(400, 400, match="indexAction"):
-        await container.scripts.execute_stored_procedure("exclude", partition_key="p")
+        await container.create_item({"id": "c", "pk": "p"}, indexing_directive=3)
+
+    found = container.query_items("SELECT VALUE c.id FROM c WHERE c.pk = 'p' ORDER BY c.id", partition_key="p")
+    assert [item_id async for item_id in found] == ["a", "b"]
 
 
 async def test_triggers_on_a_patch_are_rejected(container: ContainerProxy) -> None:

@@ -44,8 +44,8 @@ def parse_mode(document: Mapping[str, Json]) -> IndexingMode:
         return "none"
     if mode != "consistent":
         refuse(f"The indexing mode '{given}' is not supported. Choose between 'consistent' and 'none'.")
-    if document.get("automatic", True) is not True:
-        refuse("'automatic' must be true in mode 'consistent': indexing by directive is not supported.")
+    if not isinstance(document.get("automatic", True), bool):
+        refuse("'automatic' must be true or false.")
     return "consistent"
 
 

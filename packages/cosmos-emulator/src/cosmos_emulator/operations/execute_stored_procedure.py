@@ -17,12 +17,17 @@ from cosmos_emulator.scripts import execute_stored_procedure
 # Not encoded by encodeURIComponent, besides letters and digits.
 _LITERAL = "-_.!~*'()"
 _MOST_ARGUMENTS = 65_535
+# Every container has it (azure-cosmos-dotnet-v3, GatewayTests.cs, ValidateSystemSproc).
+_SYSTEM = {"__.sys.echo": "function (input) { getContext().getResponse().setBody(input); }"}
 
 
 async def handle(request: Request) -> Answer:
     """Execute a procedure (200). If it throws (400), its writes are rolled back."""
     container = request.container
-    procedure = request.resource("sprocs", container.rid)
+    name, body = request.link.ids[-1], _SYSTEM.get(request.link.ids[-1])
+    if body is None:
+        procedure = request.resource("sprocs", container.rid)
+        name, body = procedure.id, str(procedure.body["body"])
     key = request.partition_key(container)
     arguments = _arguments(request.body)
     partition = await container.writable_partition_of(key)
@@ -33,8 +38,8 @@ async def handle(request: Request) -> Answer:
         scripts = PartitionOperations(gateway, target)
         result = await gateway.in_worker(
             lambda: execute_stored_procedure(
-                procedure.id,
-                str(procedure.body["body"]),
+                name,
+                body,
                 arguments,
                 scripts,
                 gateway.script_limits,

@@ -80,10 +80,11 @@ def refusals_of(container: Container, partition: Partition, served_lsn: int | No
 
 
 def _check_indexing_directive(request: Request) -> None:
-    # azure-cosmos sends numbers (IndexingDirective in documents.py), other clients names.
+    # azure-cosmos sends numbers (IndexingDirective in documents.py), other clients names. Queries find excluded items
+    # too (azure-cosmos-dotnet-v3, GatewayTests.cs, ValidateIndexingDirectives), so no directive has an effect.
     directive = request.headers.get(h.INDEXING_DIRECTIVE, "Default")
-    if directive.lower() not in ("default", "include", "0", "2"):
-        raise CosmosError(400, f"The indexing directive {directive!r} is not supported by this emulator; omit it.")
+    if directive.lower() not in ("default", "include", "exclude", "0", "1", "2"):
+        raise CosmosError(400, f"The indexing directive {directive!r} is unknown; use Default, Include or Exclude.")
 
 
 def item_answer(

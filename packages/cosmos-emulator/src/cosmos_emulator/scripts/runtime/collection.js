@@ -37,7 +37,6 @@ function textOption(options, name) {
 
 function indexActionOption(options) {
   const action = textOption(options, "indexAction");
-  if (action === "exclude") throw badRequest('The option "indexAction": "exclude" is not supported by this emulator.');
   for (const known of indexActions) if (action === known) return action;
   throw badRequest(`The option "indexAction" must be default, include or exclude, not "${action}".`);
 }
