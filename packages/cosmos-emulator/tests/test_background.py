@@ -17,7 +17,7 @@ from cosmos_emulator.charges import ChargeModel
 from cosmos_emulator.container_definition import completed
 from cosmos_emulator.documents.create import create
 from cosmos_emulator.documents.logical_partition import LogicalPartition
-from cosmos_emulator.store import background
+from cosmos_emulator.store import budget
 from cosmos_emulator.store.account import Account, Container
 from cosmos_emulator.store.index_definition import IndexDefinition, IndexPart
 from cosmos_emulator.store.items import ItemScope
@@ -33,7 +33,7 @@ LOGGED = {"changeFeedPolicy": {"retentionDuration": 10}}
 
 @pytest.fixture(autouse=True)
 def _small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(background, "_STEP_BYTES", STEP_BYTES)
+    monkeypatch.setattr(budget, "_STEP_BYTES", STEP_BYTES)
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ async def test_an_index_build_pauses_after_some_bytes(open_account: Callable[[],
 async def test_old_changes_leave_the_log_in_steps(
     open_account: Callable[[], Account], clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(background, "_STEP_S", 0.0001)
+    monkeypatch.setattr(budget, "_STEP_S", 0.0001)
     account = open_account()
     container = _new_container(account, **LOGGED)
     await _fill(container, clock)

@@ -138,6 +138,7 @@ def parse_arguments(arguments: list[str] | None) -> EmulatorSettings:
         management_key=given.management_key,
         faults=Faults(*given.fault),
         latency=given.latency,
+        seed=given.seed,
         replica_lag=given.replica_lag,
         throttle=given.throttle,
         rbac=given.rbac,
@@ -155,6 +156,9 @@ def _add_simulation_options(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="RULE",
         help="fail matching requests, for example '429 operation=create times=3'; repeatable, see README.md",
+    )
+    parser.add_argument(
+        "--seed", type=int, metavar="N", help="repeat the probabilities of faults, latency and replica lag"
     )
     parser.add_argument("--latency", type=_explained(Latency.parse), help="delay every response: 10ms or 10ms±5ms")
     parser.add_argument(

@@ -13,7 +13,6 @@ from typing import Final, TypeVar
 from cosmos_emulator.charges import ChargeModel
 from cosmos_emulator.gate import Gate
 from cosmos_emulator.pacing import MAX_WORK_S, ON_LOOP, MovesToWorker, Turns, in_worker
-from cosmos_emulator.reads.index_search import KeptSearches
 from cosmos_emulator.scripts import ENGINES, ScriptLimits
 from cosmos_emulator.settings import EmulatorSettings
 from cosmos_emulator.store.account import Account
@@ -38,14 +37,15 @@ class Gateway:
     readers: Executor
     worker_turns: Turns = field(default_factory=Turns)
     loop_turn: asyncio.Lock = field(default_factory=asyncio.Lock)
-    searches: KeptSearches = field(default_factory=KeptSearches)
     gate: Gate = field(default_factory=Gate)
 
     @property
     def script_limits(self) -> ScriptLimits:
         """The current limits of scripts."""
         return ScriptLimits(
-            time_limit_s=self.settings.script_time_limit_s, accepted_operations=self.settings.script_operations
+            time_limit_s=self.settings.script_time_limit_s,
+            accepted_operations=self.settings.script_operations,
+            clock=self.settings.clock,
         )
 
     async def run(self, work: Callable[[], T], *, is_long: bool, reads: bool = False) -> T:

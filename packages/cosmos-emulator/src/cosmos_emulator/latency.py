@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import random
 import re
 from dataclasses import dataclass
+from random import Random
 from typing import Final
 
 _FORM: Final = re.compile(r"(?P<mean>\d{1,9}(?:\.\d+)?)ms(?:(?:±|\+-|\+/-)(?P<jitter>\d{1,9}(?:\.\d+)?)ms)?")
@@ -32,6 +32,6 @@ class Latency:
         """Return text for `parse`."""
         return f"{self.mean_s * 1000:g}ms±{self.jitter_s * 1000:g}ms"
 
-    def next_s(self) -> float:
+    def next_s(self, source: Random) -> float:
         """Return a random delay."""
-        return random.uniform(self.mean_s - self.jitter_s, self.mean_s + self.jitter_s)  # noqa: S311 - not a secret
+        return source.uniform(self.mean_s - self.jitter_s, self.mean_s + self.jitter_s)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from random import Random
 from typing import Final, Literal
 
 from cosmos_emulator.clock import AdjustableClock
@@ -37,8 +38,10 @@ class EmulatorSettings:
         account_endpoint: The URL that the account reports to clients. None reports the one that the client used.
         rbac: Give callers only the rights of a Microsoft Entra ID data role.
         rbac_actions: The data actions of this role, also with wildcards; None: all.
-        clock: Returns seconds since the epoch, for `_ts`, TTL, throttling and the `Date` header. Tests can freeze and
-            advance the default, an `AdjustableClock`.
+        clock: Returns seconds since the epoch, for `_ts`, TTL, throttling, queries, scripts and the `Date` header.
+            Tests can freeze and advance the default, an `AdjustableClock`.
+        seed: Repeats the probabilities of faults, latency and replica lag. None: they differ at every start.
+        random: What decides on latency and replica lag.
     """
 
     host: str = "127.0.0.1"
@@ -65,3 +68,10 @@ class EmulatorSettings:
     multiple_write_regions: bool = False
     account_endpoint: str | None = None
     clock: Callable[[], float] = field(default_factory=AdjustableClock)
+    seed: int | None = None
+    random: Random = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.random = Random(self.seed)  # noqa: S311 - repeatable, not secret
+        if self.seed is not None:
+            self.faults.use_seed(self.seed)

@@ -65,7 +65,7 @@ class LogicalPartition:
         self.key = key
         self.items = items
         self.charges = charges
-        self._now_s = now_s
+        self.now_s = now_s
 
     def find(self, reference: ItemReference) -> StoredItem:
         """Return an item. Raises 404."""
@@ -105,7 +105,7 @@ class LogicalPartition:
             "_self": f"{self.container.self_link}docs/{rid}/",
             "_etag": etag,
             "_attachments": "attachments/",
-            "_ts": self._now_s,
+            "_ts": self.now_s,
         }
         body = json_text.dump(stored)
         if len(body) > MAX_ITEM_BYTES:
@@ -117,10 +117,10 @@ class LogicalPartition:
             item_id,
             body,
             etag,
-            self._now_s,
+            self.now_s,
             self.items.lsn,
             ttl,
-            expiry(self._now_s, ttl, self.container.definition.default_ttl_s),
+            expiry(self.now_s, ttl, self.container.definition.default_ttl_s),
         )
         return item, stored
 
@@ -138,7 +138,7 @@ class LogicalPartition:
         items = self.items
         items.etags += 1
         lsn = f"{items.lsn & 0xFFFFFFFF:08x}-{items.lsn >> 32 & 0xFFFF:04x}"
-        return f'"{lsn}-{self.partition.index:04x}-{items.etags:04x}-{self._now_s:08x}0000"'
+        return f'"{lsn}-{self.partition.index:04x}-{items.etags:04x}-{self.now_s:08x}0000"'
 
 
 def find_item(items: ItemView, key: PartitionKey, reference: ItemReference) -> StoredItem:

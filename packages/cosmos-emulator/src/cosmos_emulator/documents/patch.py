@@ -16,6 +16,7 @@ from cosmos_emulator.documents.logical_partition import (
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.json_text import Json
 from cosmos_emulator.query import CompiledQuery, compile_condition
+from cosmos_emulator.store.items import Clock
 
 _FIXED: Final = frozenset({"id", *SYSTEM_PROPERTIES})
 
@@ -28,7 +29,7 @@ class Patch:
     condition: CompiledQuery | None
 
     @classmethod
-    def parse(cls, body: Json) -> Patch:
+    def parse(cls, body: Json, clock: Clock) -> Patch:
         """Parse `{"condition": …, "operations": […]}`, or the JavaScript SDK's array."""
         operations = body.get("operations") if isinstance(body, dict) else body
         if not isinstance(operations, list) or not operations:
@@ -42,7 +43,7 @@ class Patch:
             return cls(operations, None)
         if not isinstance(condition, str):
             raise CosmosError(400, "The condition of a patch must be a string such as 'from c where c.done = true'.")
-        return cls(operations, compile_condition(condition))
+        return cls(operations, compile_condition(condition, clock))
 
 
 def patch(

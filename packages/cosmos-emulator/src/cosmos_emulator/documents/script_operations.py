@@ -84,6 +84,7 @@ class PartitionOperations:
                 self._charges,
                 udfs,
                 lenient_order_by=settings.lenient_order_by,
+                clock=settings.clock,
             )
             page, _ = complete_at_once(query.page(slices, continuation, PageLimits(page_size)))
         self.reads_ru += page.charge_ru

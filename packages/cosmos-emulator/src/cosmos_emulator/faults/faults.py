@@ -15,13 +15,22 @@ from cosmos_emulator.json_text import JsonObject
 class Fault:
     """An active rule that counts its requests."""
 
-    def __init__(self, number: int, rule: FaultRule) -> None:
+    def __init__(self, number: int, rule: FaultRule, seed: int | None = None) -> None:
         self.number = number
         self.rule = rule
         self.matched = 0
         self.struck = 0
         self.hanging = 0
-        self._random = random.Random(rule.seed)  # noqa: S311 - repeatable, not secret
+        self.use_seed(seed)
+
+    def use_seed(self, seed: int | None) -> None:
+        """Repeat what is random, unless the rule has a seed of its own."""
+        of_all = None if seed is None else seed + self.number
+        self._random = random.Random(of_all if self.rule.seed is None else self.rule.seed)  # noqa: S311 - not secret
+
+    def draws(self) -> bool:
+        """Return whether the rule's probability lets it strike."""
+        return self.rule.probability >= 1 or self._random.random() < self.rule.probability
 
     def strikes(self, target: Target, when: When) -> bool:
         """Return whether the fault strikes a request; count it."""
@@ -29,7 +38,7 @@ class Fault:
         if rule.when != when or self.is_spent or not rule.matches(target):
             return False
         self.matched += 1
-        struck = self.matched > rule.skip and (rule.probability >= 1 or self._random.random() < rule.probability)
+        struck = self.matched > rule.skip and self.draws()
         self.struck += struck
         return struck
 
@@ -51,6 +60,7 @@ class Faults:
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)
         self._faults: tuple[Fault, ...] = ()
+        self._seed: int | None = None
         for rule in rules:
             self.add(rule)
 
@@ -60,11 +70,17 @@ class Faults:
     def __bool__(self) -> bool:
         return bool(self._faults)
 
+    def use_seed(self, seed: int) -> None:
+        """Repeat what is random in all faults, also in later ones."""
+        self._seed = seed
+        for fault in self._faults:
+            fault.use_seed(seed)
+
     def add(self, rule: FaultRule | str) -> Fault:
         """Add a fault. Raises ValueError for an invalid text."""
         parsed = parse_rule(rule) if isinstance(rule, str) else rule
         with self._lock:
-            fault = Fault(next(self._numbers), parsed)
+            fault = Fault(next(self._numbers), parsed, self._seed)
             self._faults = (*self._faults, fault)
         return fault
 

@@ -132,7 +132,7 @@ class CosmosServer:
         self._load.record(answer)
         latency = self._gateway.settings.latency
         if latency is not None:
-            await asyncio.sleep(latency.next_s())
+            await asyncio.sleep(latency.next_s(self._gateway.settings.random))
         headers = {
             **_ALWAYS,
             h.REQUEST_CHARGE: f"{answer.charge_ru:.2f}",

@@ -33,8 +33,12 @@ def slices_of(request: Request, container: Container) -> list[Slice]:
 
 def at_replicas(request: Request, slices: list[Slice]) -> list[Slice]:
     """Return the slices as replicas see them, at least as new as the client's session."""
-    lag = request.gateway.settings.replica_lag
+    settings = request.gateway.settings
+    lag = settings.replica_lag
     if lag is None:
         return slices
     session = session_lsns(request)
-    return [replace(one, items=one.partition.replicas.state(lag, known_lsn(session, one.partition))) for one in slices]
+    return [
+        replace(one, items=one.partition.replicas.state(lag, settings.random, known_lsn(session, one.partition)))
+        for one in slices
+    ]

@@ -101,7 +101,7 @@ class BatchOperation:
             case "Replace":
                 return replace(partition, reference, document, self.if_match)
             case "Patch":
-                return patch(partition, reference, Patch.parse(self.resource), self.if_match)
+                return patch(partition, reference, Patch.parse(self.resource, lambda: partition.now_s), self.if_match)
             case "Delete":
                 return delete(partition, reference, self.if_match)
         # A read takes either condition (.NET, BatchSinglePartitionKeyTests.cs, BatchSessionTokenProperties...).

@@ -14,7 +14,8 @@ from cosmos_emulator.reads.query_text import LONG_TEXT_BYTES
 async def handle(request: Request) -> Answer:
     """Patch the item in the link (200)."""
     changes = await request.gateway.run_anywhere(
-        lambda: Patch.parse(json_text.parse(request.body)), is_long=len(request.body) > LONG_TEXT_BYTES
+        lambda: Patch.parse(json_text.parse(request.body), request.gateway.settings.clock),
+        is_long=len(request.body) > LONG_TEXT_BYTES,
     )
     reference, if_match = item_reference(request), request.headers.get(h.IF_MATCH)
     return await write_item(

@@ -120,7 +120,8 @@ def _paged(request: Request, container: Container, text: QueryText, udfs: UdfCal
         gateway.charges,
         udfs,
         lenient_order_by=gateway.settings.lenient_order_by,
-        searches=gateway.searches,
+        searches=request.unfinished.searches,
+        clock=gateway.settings.clock,
     )
 
 

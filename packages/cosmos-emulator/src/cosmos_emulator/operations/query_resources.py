@@ -15,7 +15,7 @@ async def handle(request: Request) -> Answer:
     bodies = {member.rid: dict(shown_body(request, member)) for member in members}
 
     def work() -> list[tuple[str, bytes]]:
-        query = parse_query_body(request.body).compile()
+        query = parse_query_body(request.body).compile(clock=request.gateway.settings.clock)
         # Independent rows stay in place if the resources of others are deleted.
         parts = {rid: [bodies[rid]] for rid in bodies} if query.is_streaming else {"": list(bodies.values())}
         rows = ((rid, number, row) for rid, part in parts.items() for number, row in enumerate(query.run(part)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
@@ -200,17 +201,19 @@ def compile_query(
     *,
     dialect: Dialect = PLAIN,
     resume: ResumeFilter | None = None,
+    clock: Callable[[], float] = time.time,
 ) -> CompiledQuery:
     """Compile a query to closures. Raises 400 with the service's SC document if it is invalid.
 
-    `parameters` maps names with their `@` to values; `udfs` calls user-defined functions. Compiling and running can
+    `parameters` maps names with their `@` to values; `udfs` calls user-defined functions; `clock` returns seconds since
+    the epoch. Compiling and running can
     raise MovesToWorker and OutOfTime (pacing.py).
     """
-    context = Context(parameters, udfs)
+    context = Context(parameters, udfs, clock=clock)
     set_dialect(dialect, context)
     counts = row_counts(query, parameters)
     features, distinct = features_of(query), distinct_input(query)
-    source = None if distinct is None else compile_query(distinct, parameters, udfs, dialect=dialect)
+    source = None if distinct is None else compile_query(distinct, parameters, udfs, dialect=dialect, clock=clock)
     if source is not None:
         query = replace(query, sources=(_ROWS,))
     selection = compile_selection(query, context, Scope(opens_container=True))
@@ -218,6 +221,6 @@ def compile_query(
     return CompiledQuery(features, counts, context, selection, ordering, source)
 
 
-def compile_condition(text: str) -> CompiledQuery:
+def compile_condition(text: str, clock: Callable[[], float] = time.time) -> CompiledQuery:
     """Compile a patch's predicate, `FROM c WHERE …`."""
-    return compile_query(parse_condition(text), {})
+    return compile_query(parse_condition(text), {}, clock=clock)

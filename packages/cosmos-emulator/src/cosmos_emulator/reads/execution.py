@@ -7,6 +7,7 @@ position in that order. Every other query is kept between its pages (unfinished.
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
@@ -35,7 +36,7 @@ from cosmos_emulator.reads.query_text import QueryText
 from cosmos_emulator.reads.result_page import Load, QueryPage, Reading
 from cosmos_emulator.reads.slices import Slice
 from cosmos_emulator.reads.unfinished import UnfinishedQuery
-from cosmos_emulator.store.items import IndexDropped, StoredItem
+from cosmos_emulator.store.items import Clock, IndexDropped, StoredItem
 
 _POOR_SHARE: Final = 0.25  # of scanned items; if no more match, an index is requested
 
@@ -52,8 +53,9 @@ class PagedQuery:
         *,
         lenient_order_by: bool = False,
         searches: KeptSearches | None = None,
+        clock: Clock = time.time,
     ) -> None:
-        self._compiled: CompiledQuery = text.compile(udfs)
+        self._compiled: CompiledQuery = text.compile(udfs, clock)
         self._served = text.served_predicates(policy)
         self._order_served = text.order_is_served(policy)
         can_walk = self._order_served and self._compiled.is_ordered and not text.order_is_computed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -29,6 +30,7 @@ from cosmos_emulator.query import (
     query_ranges,
     resume_filter,
 )
+from cosmos_emulator.store.items import Clock
 
 LONG_TEXT_BYTES: Final = 4096
 """Request bodies from this size on are parsed in a worker thread, because it takes about 5 µs per character."""
@@ -48,9 +50,9 @@ class QueryText:
     dialect: Dialect = PLAIN
     resume: ResumeFilter | None = None
 
-    def compile(self, udfs: UdfCaller | None = None) -> CompiledQuery:
+    def compile(self, udfs: UdfCaller | None = None, clock: Clock = time.time) -> CompiledQuery:
         """Compile the query. Raises 400."""
-        return compile_query(self.query, self.parameters, udfs, dialect=self.dialect, resume=self.resume)
+        return compile_query(self.query, self.parameters, udfs, dialect=self.dialect, resume=self.resume, clock=clock)
 
     def ranges(self, definition: PartitionKeyDefinition) -> list[JsonObject]:
         """Return the EPK ranges of all matches (azure-cosmos query_execution_info.py)."""

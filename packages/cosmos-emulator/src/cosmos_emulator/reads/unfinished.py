@@ -16,6 +16,7 @@ from itertools import chain, islice
 from cosmos_emulator import json_text
 from cosmos_emulator.json_text import Json, JsonObject
 from cosmos_emulator.query import CompiledQuery
+from cosmos_emulator.reads.index_search import KeptSearches
 from cosmos_emulator.reads.paging import PageLimits
 from cosmos_emulator.reads.result_page import QueryPage, Reading
 
@@ -64,6 +65,7 @@ class UnfinishedQueries:
 
     def __init__(self) -> None:
         self._kept: OrderedDict[str, tuple[UnfinishedQuery, Hashable]] = OrderedDict()
+        self.searches = KeptSearches()
 
     def keep(self, query: UnfinishedQuery, identity: Hashable) -> None:
         """Keep a query for its next page. Only a request with the same identity continues it."""

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import math
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from cosmos_emulator.json_text import JsonObject
+
+_SAME_S: Final = 0.001
 ACCEPTING_SHARE: Final = 0.9
 """The share of the time limit after which the collection stops accepting operations."""
 
@@ -24,3 +30,15 @@ class ScriptLimits:
     accepted_operations: int | None = None
     response_bytes: int = 2 * 1024 * 1024
     log_characters: int = 4096
+    clock: Callable[[], float] = time.time
+
+    def script_clock(self) -> JsonObject | None:
+        """Return how runtime/clock.js sets `Date`; None for the system's time.
+
+        A clock that is frozen, or not the emulator's own, stands still during a script.
+        """
+        is_frozen = self.clock is not time.time and bool(getattr(self.clock, "is_frozen", True))
+        now_s = self.clock()
+        if not is_frozen and abs(now_s - time.time()) < _SAME_S:
+            return None
+        return {"startMs": math.floor(now_s * 1000), "isFrozen": is_frozen}

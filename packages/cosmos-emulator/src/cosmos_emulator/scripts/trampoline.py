@@ -100,6 +100,7 @@ class _Execution:
             "acceptAtMost": self._limits.accepted_operations,
             "responseLimit": self._limits.response_bytes,
             "logLimit": self._limits.log_characters,
+            "clock": self._limits.script_clock(),
         }
         return json_text.dump(settings).decode()
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import sqlite3
-import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final
 
@@ -18,21 +17,6 @@ if TYPE_CHECKING:
     from cosmos_emulator.store.partition import Partition
 
 _LOG: Final = logging.getLogger(__name__)
-_STEP_S: Final = 0.003
-_STEP_BYTES: Final = 1 << 20
-
-
-class Budget:
-    """What one step of a chore may use. It always suffices for one item, which can have 2 MB."""
-
-    def __init__(self) -> None:
-        self._end = time.monotonic() + _STEP_S
-        self._bytes = _STEP_BYTES
-
-    def allows_more(self, used_bytes: int = 0) -> bool:
-        """Count what an item used; return whether the step can handle another."""
-        self._bytes -= used_bytes
-        return self._bytes > 0 and time.monotonic() < self._end
 
 
 class BackgroundWork:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Final, Literal, NamedTuple
 
-from cosmos_emulator.store.background import Budget
+from cosmos_emulator.store.budget import Budget
 
 Operation = Literal["create", "replace", "delete"]
 

@@ -10,7 +10,7 @@ import sqlite3
 from contextlib import closing
 from typing import Final
 
-from cosmos_emulator.store.background import Budget
+from cosmos_emulator.store.budget import Budget
 
 SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS expiry (

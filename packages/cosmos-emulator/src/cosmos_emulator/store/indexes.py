@@ -14,7 +14,7 @@ from typing import Final
 
 from cosmos_emulator import json_text
 from cosmos_emulator.json_text import JsonObject
-from cosmos_emulator.store.background import Budget
+from cosmos_emulator.store.budget import Budget
 from cosmos_emulator.store.index_definition import IndexDefinition
 
 COMPLETE: Final = (1 << 63) - 1

@@ -15,7 +15,7 @@ from cosmos_emulator.pacing import LARGE_BYTES, large_value
 from cosmos_emulator.partitioning.partition_keys import PartitionKey
 from cosmos_emulator.partitioning.ranges import KeyRange
 from cosmos_emulator.store import change_log
-from cosmos_emulator.store.background import Budget
+from cosmos_emulator.store.budget import Budget
 from cosmos_emulator.store.change_log import ChangeLog, LoggedChange, Operation
 from cosmos_emulator.store.indexes import PartitionIndexes, StoredIndex
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from cosmos_emulator.errors import container_deleted
 from cosmos_emulator.partitioning.ranges import KeyRange, PartitionRange
-from cosmos_emulator.store.background import Budget
+from cosmos_emulator.store.budget import Budget
 from cosmos_emulator.store.change_log import ChangeLog, set_log, trim
 from cosmos_emulator.store.expiry import is_applied, rewrite
 from cosmos_emulator.store.index_definition import IndexDefinition

@@ -11,6 +11,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 from typing import Final
 
 from cosmos_emulator.latency import Latency
@@ -47,11 +48,11 @@ class Replicas:
         self._log = log
         self._states: deque[Snapshot] = deque()  # oldest first; the last can be current
 
-    def state(self, lag: Latency, at_least: int) -> Snapshot:
+    def state(self, lag: Latency, source: Random, at_least: int) -> Snapshot:
         """Return a replica's state, or a newer one if it has not reached the LSN `at_least`."""
         now = self._clock()
         self._forget(now - lag.mean_s - lag.jitter_s)
-        seen_until = now - lag.next_s()
+        seen_until = now - lag.next_s(source)
         for one in self._states:
             if one.superseded_at > seen_until and one.lsn >= at_least:
                 return one

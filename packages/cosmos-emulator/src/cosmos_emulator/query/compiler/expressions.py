@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Protocol
 
 from cosmos_emulator.query import syntax
@@ -174,7 +175,7 @@ class ExpressionCompiler:
             return self._context.regex_match
         if self._context.is_planar and function.name in PLANAR_FUNCTIONS:
             return PLANAR_FUNCTIONS[function.name].call
-        return function.call
+        return partial(function.call, self._context.clock) if function.reads_clock else function.call
 
     def _known(self, node: syntax.FunctionCall) -> Function:
         function = FUNCTIONS.get(node.name)

@@ -6,6 +6,7 @@ overwritten for every row. Slot 0 is the item.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -91,6 +92,7 @@ class Context:
     regex_match: RegexMatcher = field(default_factory=RegexMatcher)  # one time limit per query
     computed: Mapping[str, Evaluator] = field(default_factory=dict)
     is_planar: bool = False
+    clock: Callable[[], float] = time.time
 
     def new_slot(self) -> int:
         """Allocate a slot."""

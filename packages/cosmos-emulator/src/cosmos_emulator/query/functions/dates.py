@@ -7,7 +7,7 @@ They compute in integer ticks, because Python's datetime has only microseconds. 
 from __future__ import annotations
 
 import re
-import time
+from collections.abc import Callable
 from datetime import date
 from typing import NamedTuple
 
@@ -208,16 +208,17 @@ def _from_number(value: JsonOrUndefined, ticks: int) -> str | Undefined:
         return UNDEFINED
 
 
-def _now() -> int:
-    return time.time_ns() // _NANOSECONDS_IN_TICK
+def _now(clock: Callable[[], float]) -> int:
+    seconds, fraction = divmod(clock(), 1)
+    return int(seconds) * _SECOND + int(fraction * _SECOND)
 
 
-def _current_date_time() -> str:
-    return _text(_now())
+def _current_date_time(clock: Callable[[], float]) -> str:
+    return _text(_now(clock))
 
 
-def _current_timestamp() -> int:
-    return _now() // _TICKS["millisecond"]
+def _current_timestamp(clock: Callable[[], float]) -> int:
+    return _now(clock) // _TICKS["millisecond"]
 
 
 DATE_FUNCTIONS = table(
@@ -228,12 +229,12 @@ DATE_FUNCTIONS = table(
     Function("DATETIMEPART", _date_time_part, 2, 2),
     Function("DATETIMETOTICKS", _date_time_to_ticks, 1, 1),
     Function("DATETIMETOTIMESTAMP", _date_time_to_timestamp, 1, 1),
-    Function("GETCURRENTDATETIME", _current_date_time, 0, 0, Evaluated.PER_ROW),
-    Function("GETCURRENTDATETIMESTATIC", _current_date_time, 0, 0, Evaluated.PER_QUERY),
-    Function("GETCURRENTTICKS", _now, 0, 0, Evaluated.PER_ROW),
-    Function("GETCURRENTTICKSSTATIC", _now, 0, 0, Evaluated.PER_QUERY),
-    Function("GETCURRENTTIMESTAMP", _current_timestamp, 0, 0, Evaluated.PER_ROW),
-    Function("GETCURRENTTIMESTAMPSTATIC", _current_timestamp, 0, 0, Evaluated.PER_QUERY),
+    Function("GETCURRENTDATETIME", _current_date_time, 0, 0, Evaluated.PER_ROW, reads_clock=True),
+    Function("GETCURRENTDATETIMESTATIC", _current_date_time, 0, 0, Evaluated.PER_QUERY, reads_clock=True),
+    Function("GETCURRENTTICKS", _now, 0, 0, Evaluated.PER_ROW, reads_clock=True),
+    Function("GETCURRENTTICKSSTATIC", _now, 0, 0, Evaluated.PER_QUERY, reads_clock=True),
+    Function("GETCURRENTTIMESTAMP", _current_timestamp, 0, 0, Evaluated.PER_ROW, reads_clock=True),
+    Function("GETCURRENTTIMESTAMPSTATIC", _current_timestamp, 0, 0, Evaluated.PER_QUERY, reads_clock=True),
     Function("TICKSTODATETIME", _ticks_to_date_time, 1, 1),
     Function("TIMESTAMPTODATETIME", _timestamp_to_date_time, 1, 1),
 )

@@ -34,6 +34,8 @@ class Function:
     minimum: int
     maximum: int | None
     evaluated: Evaluated = Evaluated.ONCE
+    reads_clock: bool = False
+    """Whether the first argument of `call` is the clock, in seconds since the epoch."""
 
     def arity(self) -> str:
         """Return the number of arguments, as worded in SC2050."""

@@ -1,6 +1,6 @@
 // User-defined functions, which have no context object.
 //
-// `dispatch("define", [name, body])` compiles a function; `dispatch("call", [name, ...arguments])` calls it. An
+// `dispatch("define", [name, body, clock])` compiles a function; `dispatch("call", [name, ...arguments])` calls it. An
 // argument is sent as [value], or as 0 if undefined. The reply is "=" and the JSON of the result, "?" for undefined, or
 // "!" and the failure.
 
@@ -19,6 +19,7 @@ function failed(error, whileCompiling) {
 function define(text) {
   try {
     const parts = parse(text);
+    if (parts[2] !== null) setClock(parts[2]);
     functions[parts[0]] = compiled(parts[1]);
     return "?";
   } catch (error) {
