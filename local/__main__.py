@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import signal
 
-# Before the other imports, because Ctrl-C would show a traceback until `stop_signals` waits for it.
-signal.signal(signal.SIGINT, signal.SIG_DFL)
+if __name__ == "__main__":
+    # Before the other imports, because Ctrl-C would show a traceback until `stop_signals` waits for it.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
-# ruff: noqa: E402
 import argparse
 import asyncio
 import os
