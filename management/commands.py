@@ -103,7 +103,8 @@ async def reset_leases(configuration: Settings, function: str) -> int:
         database = client.get_database_client(configuration.database)
         endpoint = configuration.account.endpoint
         number = await lease_reset.reset_leases(database, CHANGE_FEEDS[function], account_endpoint=endpoint)
-    terminal.say(f"Deleted {number:,} lease documents of {function}. Start the app; it reads all changes again.")
+    deleted = terminal.counted(number, "lease document")
+    terminal.say(f"Deleted {deleted} of {function}. Start the app; it reads all changes again.")
     return SUCCESS
 
 

@@ -110,7 +110,8 @@ class SeedCount:
         self.responses += responses
 
     def __str__(self) -> str:
-        return f"{self.users:,} users, {self.posts:,} posts, {self.responses:,} comments and likes"
+        responses = f"{self.responses:,} comments and likes"
+        return f"{counted(self.users, 'user')}, {counted(self.posts, 'post')}, {responses}"
 
 
 @contextmanager

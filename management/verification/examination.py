@@ -23,7 +23,8 @@ _RENAME = (
 )
 _WAIT = "Run `manage.py rebuild` in a minute, when the reservation is old enough to count as abandoned."
 _RESTORE_USER = (
-    "Restore the user from a backup and run `manage.py rebuild`, or delete the item in the account's Data Explorer."
+    "Restore the user from a backup, or create it again (docs/reliability.md), and run `manage.py rebuild`. Or delete"
+    " these items in the account's Data Explorer."
 )
 _RESTORE_POST = (
     "Restore the post from a backup and run `manage.py rebuild`, or delete these items in the account's Data Explorer."

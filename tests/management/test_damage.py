@@ -26,7 +26,7 @@ _ABSENT = object()
 _VALUES: tuple[Any, ...] = (_ABSENT, None, 1.5, "text", {"a": 1})
 # The keys of the containers and of the change feeds' queries; without them, no request finds the item.
 _KEYS = {"id", "postId", "type", "userId"}
-_KINDS = ("user", "post", "comment", "like", "copy")
+_KINDS = ("user", "post", "comment", "like", "copy", "reservation")
 
 
 class _Family:
@@ -34,6 +34,7 @@ class _Family:
 
     def __init__(self) -> None:
         self.user = a_user()
+        self.username = self.user["username"]
         self.post = a_post(self.user) | {"commentCount": 1, "likeCount": 1}
         self.items: dict[str, Item] = {
             "user": self.user,
@@ -41,6 +42,7 @@ class _Family:
             "comment": a_comment(self.post, self.user),
             "like": a_like(self.post, self.user),
             "copy": short_form(self.post),
+            "reservation": reservation_item(self.user["username"], self.user["id"], 0),
         }
 
     def damage(self, kind: str, field: str, value: Any) -> str:
@@ -53,10 +55,8 @@ class _Family:
         return str(item["id"])
 
     async def store(self, blog: Blog) -> None:
-        name = a_user()["username"] if not isinstance(self.user.get("username"), str) else self.user["username"]
-        await blog.users.create(reservation_item(name, self.user["id"], 0))
         for kind, item in self.items.items():
-            await (blog.users if kind in ("user", "copy") else blog.posts).create(item)
+            await (blog.users if kind in ("user", "copy", "reservation") else blog.posts).create(item)
 
     def requests(self, kind: str) -> Iterator[tuple[str, str, object]]:
         """The requests that read or write the damaged item."""
@@ -87,6 +87,11 @@ class _Family:
                 ("DELETE", f"/api/posts/{post}/likes/{user}", None),
             ],
             "copy": [("GET", f"/api/users/{user}/posts", None), ("GET", f"/users/{user}", None)],
+            "reservation": [
+                ("GET", f"/api/users/{user}", None),
+                ("POST", "/api/users", {"username": self.username}),
+                ("PUT", f"/api/users/{user}", {"username": f"u{user[:20]}"}),
+            ],
         }
         yield from requests[kind]
 
