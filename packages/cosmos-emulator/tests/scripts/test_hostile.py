@@ -12,7 +12,7 @@ from cosmos_emulator.json_text import Json
 from cosmos_emulator.scripts import ScriptLimits
 from tests.scripts.memory_operations import MemoryOperations, execute, result_of
 
-SHORT = ScriptLimits(time_limit_s=0.1)
+SHORT = ScriptLimits(time_limit_s=0.05)
 AMPLE = ScriptLimits(time_limit_s=20)
 LINK = "__.getAltLink() + '/docs/1'"
 BOMB = "const bomb = { toString() { for (;;); }, get number() { for (;;); }, get stack() { for (;;); } };"
