@@ -12,14 +12,26 @@ from cosmos_emulator.json_text import Json, JsonObject, normalized
 MAX_OPERATIONS: Final = 10
 
 
+class _MissingParent(Exception):
+    """A path has no parent: the name is of its first missing step."""
+
+
 def patched(document: JsonObject, operations: list[Json]) -> JsonObject:
     """Return a copy of the document with the operations applied."""
     result = copy.deepcopy(document)
-    for operation in operations:
+    for number, operation in enumerate(operations, start=1):
         name = operation.get("op") if isinstance(operation, dict) else None
         if not (isinstance(operation, dict) and isinstance(name, str) and name in _OPERATIONS):
             raise _refused("the operation must be one of " + ", ".join(_OPERATIONS))
-        _OPERATIONS[name](result, operation)
+        try:
+            _OPERATIONS[name](result, operation)
+        except _MissingParent as missing:
+            raise CosmosError(
+                400,
+                f"For Operation({number}): {name.capitalize()} Operation can only create a child object of an existing "
+                "node(array or object) and cannot create path recursively, no path found beyond: "
+                f"'{missing}'. Learn more: https://aka.ms/cosmosdbpatchdocs",
+            ) from missing
     return result
 
 
@@ -126,7 +138,7 @@ def _parent(document: JsonObject, steps: list[str]) -> dict[str, Json] | list[Js
         elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
             value = value[int(step)]
         else:
-            raise _refused(f"the parent of '/{'/'.join(steps)}' does not exist")
+            raise _MissingParent(step)
     if not isinstance(value, dict | list):
         raise _refused(f"the parent of '/{'/'.join(steps)}' is not an object or array")
     return value

@@ -11,6 +11,7 @@ from cosmos_emulator.container_definition import checked_ttl
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.messages.links import Link
+from cosmos_emulator.messages.request import NOT_FOUND
 from cosmos_emulator.names import checked_item_id
 from cosmos_emulator.partitioning.partition_keys import KEY_MISMATCH, PartitionKey
 from cosmos_emulator.store.account import Container
@@ -146,7 +147,7 @@ def find_item(items: ItemView, key: PartitionKey, reference: ItemReference) -> S
     number = reference.number
     found = items.get(key, reference.id) if number is None else items.get_by_number(key, number)
     if found is None:
-        raise CosmosError(404, "Entity with the specified id does not exist in the system.")
+        raise CosmosError(404, NOT_FOUND)
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Final
 from urllib.parse import unquote
 
 from cosmos_emulator import rids
@@ -42,13 +43,18 @@ class Link:
         return "/".join(f"{kind}/{name}" for kind, name in zip(self.kinds, owned, strict=False))
 
 
+_DOCS: Final = "/docs/"
+
+
 @lru_cache(maxsize=4096)
 def parse_link(raw_path: str) -> Link:
     """Parse a request path, with or without a trailing slash, ignoring the query string.
 
+    After an item's id, there is none: .NET sends the id's question mark as it is (CosmosItemIdEncodingTestsBase.cs).
     Cached: clients repeat paths, and parsing costs as much as reading an item.
     """
-    path = raw_path.partition("?")[0].strip("/")
+    path = raw_path if _DOCS in raw_path.partition("?")[0] else raw_path.partition("?")[0]
+    path = path.strip("/")
     segments = [unquote(segment) for segment in path.split("/")] if path else []
     kinds, ids = tuple(segments[::2]), tuple(segments[1::2])
     template = "/" + "/".join(

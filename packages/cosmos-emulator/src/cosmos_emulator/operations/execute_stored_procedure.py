@@ -72,4 +72,6 @@ def _length(value: Json) -> int:
         length = float(value) if isinstance(value, int | float | str) else 0.0
     except ValueError:
         return 0
-    return int(min(max(length, 0.0), _MOST_ARGUMENTS)) if length == length else 0  # NaN differs from itself
+    if length > _MOST_ARGUMENTS:
+        raise CosmosError(400, f"A stored procedure can have at most {_MOST_ARGUMENTS} arguments.")
+    return int(length) if length > 0 else 0

@@ -180,8 +180,10 @@ class PagedQuery:
 def _unserved_order(text: QueryText) -> CosmosError:
     """Return the service's error (imranmomin/Hangfire.AzureCosmosDb#51, loopbackio/loopback-next#10637)."""
     match text.order():
-        case None:
+        case None if text.calls_udfs:
             message = "Unsupported ORDER BY clause. ORDER BY item expression could not be mapped to a document path."
+        case None:  # azure-cosmos-dotnet-v3, OrderByQueryTests.cs
+            message = "Order-by over correlated collections is not supported."
         case [_]:
             message = "The index path corresponding to the specified order-by item is excluded."
         case _:
