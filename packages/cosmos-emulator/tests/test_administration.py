@@ -11,6 +11,7 @@ from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, DatabaseProxy
 from cosmos_emulator import CosmosEmulator, EmulatorSettings
 from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.http import callers
 from cosmos_emulator.http.callers import check_administrator, check_host
 from cosmos_emulator.latency import Latency
 from tests.clock import Clock
@@ -149,13 +150,33 @@ def test_other_machines_may_use_any_name_for_the_emulator() -> None:
 
 def test_another_machine_may_administer_the_emulator_only_with_a_signature() -> None:
     with pytest.raises(CosmosError, match="be administered"):
-        check_administrator({"Host": "cosmos"}, "192.0.2.7", is_signed=False)
-    check_administrator({"Host": "cosmos"}, "192.0.2.7", is_signed=True)
-    check_administrator({"Host": "localhost"}, "127.0.0.1", is_signed=False)
+        check_administrator({"Host": "cosmos"}, "192.0.2.7", has_key=False)
+    check_administrator({"Host": "cosmos"}, "192.0.2.7", has_key=True)
+    check_administrator({"Host": "localhost"}, "127.0.0.1", has_key=False)
 
 
 @pytest.mark.parametrize("origin", ["http://other", "http://localhost:9", "null", "http://["])
 def test_pages_of_other_sites_cannot_administer_the_emulator(origin: str) -> None:
     with pytest.raises(CosmosError, match="pages of other sites"):
-        check_administrator({"Host": "localhost", "Origin": origin}, "127.0.0.1", is_signed=True)
-    check_administrator({"Host": "localhost", "Origin": "http://localhost"}, "127.0.0.1", is_signed=True)
+        check_administrator({"Host": "localhost", "Origin": origin}, "127.0.0.1", has_key=True)
+    check_administrator({"Host": "localhost", "Origin": "http://localhost"}, "127.0.0.1", has_key=True)
+
+
+async def test_another_machine_administers_with_the_key_in_a_header(
+    session: ClientSession, emulator: CosmosEmulator, raw: RawClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As clients of a container do, whose requests come from another machine."""
+    monkeypatch.setattr(callers, "_is_loopback", lambda _peer: False)
+
+    async def status(**headers: str) -> int:
+        async with session.post("/_emulator/reset", headers=headers) as response:
+            return response.status
+
+    assert await status() == 403
+    assert await status(Authorization="Bearer AAAA") == 403
+    assert await status(Authorization="Bearer é") == 403
+    assert await status(Authorization=f"Bearer {emulator.key}") == 204
+    assert await status(Authorization=f"Bearer {emulator.key}", Origin="http://evil.example") == 403
+    assert (
+        await raw.send("GET", "/dbs", kind="dbs", headers={"authorization": f"Bearer {emulator.key}"})
+    ).status == 401

@@ -16,6 +16,7 @@ from cosmos_emulator.__main__ import parse_arguments
 pytest_plugins = ["pytester"]
 
 PACKAGE = Path(__file__).parents[1]
+README = (PACKAGE / "README.md").read_text(encoding="utf-8")
 GUIDES = {path.name: path.read_text(encoding="utf-8") for path in (PACKAGE / "docs").glob("*.md")}
 
 
@@ -107,6 +108,27 @@ def test_every_example_uses_the_well_known_key() -> None:
 
 
 def test_every_guide_is_linked_in_the_readme() -> None:
-    readme = (PACKAGE / "README.md").read_text(encoding="utf-8")
+    assert [name for name in GUIDES if f"](docs/{name}" not in README] == []
 
-    assert [name for name in GUIDES if f"](docs/{name}" not in readme] == []
+
+def test_the_readme_lists_every_option(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parse_arguments(["--help"])
+    options = set(re.findall(r"^  (?:-h, )?(--[a-z-]+)", capsys.readouterr().out, re.MULTILINE))
+    table = README.partition("## Options")[2].partition("\n\n")[2].partition("\n\n")[0]
+    first_cells = re.findall(r"^\| (`.+?) \|", table, re.MULTILINE)
+
+    assert set(re.findall(r"`(--[a-z-]+)", " ".join(first_cells))) == options - {"--help", "--version"}
+
+
+def test_every_cell_of_the_comparison_has_a_source() -> None:
+    rows = re.findall(
+        r"^\| (?!---|\|)(.+) \|$", README.partition("## What it does")[2].partition("\n\n**")[0], re.MULTILINE
+    )
+    cells = [cell for row in rows for cell in row.split(" | ")[1:]]
+    defined = set(re.findall(r"^\[([a-z0-9-]+)]: https://", README, re.MULTILINE))
+
+    assert len(cells) == 12 * 5
+    assert [cell for cell in cells if "](" not in cell and "][" not in cell and cell != "not found"] == []
+    assert set(re.findall(r"]\[([a-z0-9-]+)]", README)) == defined
+    assert [path for path in re.findall(r"]\(([a-z][^):#]+)[)#]", README) if not (PACKAGE / path).exists()] == []

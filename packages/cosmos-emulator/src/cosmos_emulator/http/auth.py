@@ -36,6 +36,11 @@ class MasterKey:
         except ValueError as error:
             raise ValueError("the account key must be base64") from error
 
+    def is_borne_by(self, headers: Mapping[str, str]) -> bool:
+        """Return whether the request has this key itself, as in `Authorization: Bearer KEY`."""
+        given = headers.get(h.AUTHORIZATION, "").encode(errors="replace")
+        return hmac.compare_digest(given, b"Bearer " + base64.b64encode(self._secret))
+
     def authorize(self, verb: str, link: Link, headers: Mapping[str, str]) -> None:
         """Raise 401 without a valid signature or an accepted Microsoft Entra ID token."""
         header = unquote(headers.get(h.AUTHORIZATION, ""))

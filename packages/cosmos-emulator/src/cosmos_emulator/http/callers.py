@@ -24,11 +24,13 @@ def check_host(host: str, peer: str | None) -> None:
         raise CosmosError(403, f"The emulator does not serve the host name {host!r}. Use localhost or an IP address.")
 
 
-def check_administrator(headers: Mapping[str, str], peer: str | None, *, is_signed: bool) -> None:
-    """Raise 403 for a request from another site's page, or an unsigned one from another machine."""
-    if not (is_signed or _is_loopback(peer)):
+def check_administrator(headers: Mapping[str, str], peer: str | None, *, has_key: bool) -> None:
+    """Raise 403 for a request from another site's page, or one without the key from another machine."""
+    if not (has_key or _is_loopback(peer)):
         raise CosmosError(
-            403, "The emulator can only be administered from its own machine, or with requests signed with its key."
+            403,
+            "The emulator can only be administered from its own machine, or with its key in a header: "
+            "Authorization: Bearer KEY.",
         )
     check_origin(headers)
 

@@ -159,8 +159,9 @@ class CosmosServer:
         if link.template == "/addresses":  # before the signature, which is that of another resource
             raise CosmosError(501, "Direct mode is not emulated; set the client's connection mode to gateway.")
         if is_administration(http.raw_path):
-            is_signed = self._key.has_signed(http.method, link, headers) or self._is_manager(http.method, link, headers)
-            check_administrator(headers, http.remote, is_signed=is_signed)
+            keys = (key for key in (self._key, self._management_key) if key is not None)
+            has_key = any(key.is_borne_by(headers) or key.has_signed(http.method, link, headers) for key in keys)
+            check_administrator(headers, http.remote, has_key=has_key)
             if is_control(http.raw_path):
                 return await control(self._controls, settings.clock, http)
             return self._administer(http.method, http.raw_path, await _body(http))
