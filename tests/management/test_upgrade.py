@@ -50,7 +50,7 @@ async def test_a_database_of_the_first_release_is_upgraded(emulator: EmulatorThr
         with running_app(settings, tmp_path / "host.log") as app:
             async with ClientSession() as session:
                 await _use(Api(session, app.url, app.openapi))
-        after = await manage(settings, "verify", "--wait", "60")
+            after = await manage(settings, "verify", "--wait", "60")
         await client.delete_database(settings.database)
 
     assert before == {Kind.COPY_MISSING, Kind.DATE_LIKE, Kind.FEED_MISSING, Kind.LEFTOVER, Kind.RESERVATION}
