@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from functools import partial
 from typing import Any, Final
 
 from aiohttp import ClientError, ClientSession, ClientTimeout
 
+from shared.errors import MalformedRequest
 from shared.settings import settings
 
-_PAUSE_S: Final = 10.0
 _SETTINGS, _FAULTS = "_emulator/settings", "_emulator/faults"
 _NO_EMULATOR: Final = (ClientError, TimeoutError, KeyError, ValueError)
 _CHANGES: Final[dict[str, dict[str, object]]] = {
@@ -21,11 +19,12 @@ _CHANGES: Final[dict[str, dict[str, object]]] = {
     "throttle": {"throttle": True},
     "faults": {},
 }
-_FAILURES: Final[tuple[dict[str, object], ...]] = (
-    {"fault": 503, "operation": "batch,patch,create", "probability": 0.2, "times": 60, "seed": 1},
-    {"fault": "drop", "when": "after", "operation": "batch,patch", "probability": 0.2, "times": 60, "seed": 2},
-    # While it cannot be read, the change feed invokes no function. This rule is deleted after _PAUSE_S.
-    {"fault": 503, "operation": "change-feed"},
+_WRITES: Final = "batch,create,execute,patch,upsert"
+FAILURES: Final[tuple[dict[str, object], ...]] = (
+    {"fault": 503, "operation": _WRITES, "probability": 0.2, "times": 60, "seed": 1},
+    {"fault": "drop", "when": "after", "operation": _WRITES, "probability": 0.2, "times": 60, "seed": 2},
+    # While it cannot be read, a change feed invokes no function. There are two.
+    {"fault": "hang", "hang-ms": 10_000, "operation": "change-feed", "times": 2},
 )
 
 
@@ -36,12 +35,20 @@ class EmulatorSwitches:
         self._limit_s = limit_s
         self._name = ""
         self._undo: list[tuple[str, str, object]] = []
-        self._timers: dict[str, asyncio.Task[None]] = {}
+        self._limit: asyncio.Task[None] | None = None
         self._lock = asyncio.Lock()
 
     async def switch(self, name: str) -> bool:
-        """Turn on or renew a switch, or turn off all with an empty name. Returns False if the account has none."""
+        """Turn on or renew a switch, or turn off all with an empty name. Returns False if the account has none.
+
+        Raises MalformedRequest for an unknown name.
+        """
+        if name and name not in _CHANGES:
+            raise MalformedRequest(f"There is no switch {name!r}; use one of {', '.join(_CHANGES)}.")
         async with self._lock:
+            if self._limit is not None:
+                self._limit.cancel()
+            self._limit = asyncio.create_task(self._end()) if name else None
             if name != self._name:
                 await self._set_back()
                 try:
@@ -49,48 +56,29 @@ class EmulatorSwitches:
                 except _NO_EMULATOR:
                     await self._set_back()
                     return False
-            self._start("limit", self._limit_s, self._end if name else None)
             return True
 
     async def _turn_on(self, name: str) -> None:
         self._name = name
-        changes = _CHANGES.get(name, {})
         before = await _call("GET", _SETTINGS) if name else {}
-        if changes:
+        if changes := _CHANGES.get(name):
             self._undo.append(("PATCH", _SETTINGS, {one: before[one] for one in changes}))
             await _call("PATCH", _SETTINGS, changes)
-        for rule in _FAILURES if name == "faults" else ():
+        for rule in FAILURES if name == "faults" else ():
             added = await _call("POST", _FAULTS, {**rule, "database": settings().database})
             self._undo.append(("DELETE", f"{_FAULTS}/{added['id']}", None))
-        if name == "faults":
-            self._start("pause", _PAUSE_S, partial(_attempt, *self._undo[-1]))
-
-    def _start(self, timer: str, delay_s: float, action: Callable[[], Awaitable[None]] | None) -> None:
-        """Run an action later, instead of the one that this timer would run."""
-
-        async def run(later: Callable[[], Awaitable[None]]) -> None:
-            await asyncio.sleep(delay_s)
-            await later()
-
-        if timer in self._timers:
-            self._timers.pop(timer).cancel()
-        if action is not None:
-            self._timers[timer] = asyncio.create_task(run(action))
 
     async def _end(self) -> None:
+        await asyncio.sleep(self._limit_s)
         async with self._lock:
             await self._set_back()
 
     async def _set_back(self) -> None:
+        """Undo what may be gone already."""
         self._name = ""
         while self._undo:
-            await _attempt(*self._undo.pop())
-
-
-async def _attempt(method: str, path: str, body: object) -> None:
-    """Set something back, which may be gone already."""
-    with suppress(*_NO_EMULATOR):
-        await _call(method, path, body)
+            with suppress(*_NO_EMULATOR):
+                await _call(*self._undo.pop())
 
 
 async def _call(method: str, path: str, body: object = None) -> dict[str, Any]:

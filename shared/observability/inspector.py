@@ -21,7 +21,7 @@ from shared.observability.spans import ITEMS
 
 KEPT_RECORDS = 200
 # Different operations of a record, and partition keys of an operation. A rename can touch thousands of posts.
-KEPT_OPERATIONS = 50
+KEPT_OPERATIONS = 100
 KEPT_KEYS = 12
 _MOST_KEYS = 10_000
 # Spans whose calls are kept until they end, and traces whose origin is known.
@@ -31,14 +31,14 @@ _NOT_FOUND = 404
 
 # The first line of a handler's docstring, such as "Like a post (C4)."
 _SUMMARY = re.compile(r"(?P<title>.+?)(?: \((?P<name>[CQ]\d(?:, [CQ]\d)*)\))?[.;]")
-_BATCH_PART = re.compile(r"(\d+) (\w+)")
+_BATCH_PART = re.compile(r"(\d+) \w+")
 
 
 @dataclass
 class _Operation:
-    """Calls of one kind on one container with one outcome, which repeat. `parts` are the operations of a batch.
+    """Calls of one kind on one container with one outcome, which repeat. The kind of a batch names its operations.
 
-    `cause` is the trace of the span that made the calls; `sharers` is the number of requests that share their charge.
+    `cause` is the trace of the span that made the calls; `sharers` is the number of requests that share them.
     """
 
     kind: str
@@ -46,51 +46,42 @@ class _Operation:
     status: int
     cause: str
     sharers: int = 1
-    count: int = 0
-    items: int = 0
+    count: float = 1
+    items: float = 0
     charge: float = 0.0
-    duration_ms: float = 0.0
     start_ns: int = 0
     end_ns: int = 0
     keys: dict[str, None] = field(default_factory=dict)
     physical: dict[str, None] = field(default_factory=dict)
-    parts: Counter[str] = field(default_factory=Counter)
-    has_equal_parts: bool = True
 
     @classmethod
     def of(cls, span: ReadableSpan, attributes: Mapping[str, Any]) -> _Operation:
         kind, batch = attributes["db.operation.name"], attributes.get("blog.batch", "")
-        parts = Counter({name: int(number) for number, name in _BATCH_PART.findall(batch)})
+        if batch:
+            kind = "point read by the primary" if batch == "1 read" else f"batch: {batch}"
         physical = filter(None, attributes.get("blog.physical_partitions", "").split(","))
-        key, start_ns, end_ns = attributes.get("blog.partition_key"), span.start_time or 0, span.end_time or 0
+        key = attributes.get("blog.partition_key")
         return cls(
-            kind="point read by the primary" if batch == "1 read" else kind,
+            kind=kind,
             container=attributes.get("db.collection.name", ""),
             status=int(attributes.get("db.response.status_code", 0)),
             cause=trace.format_trace_id(span.context.trace_id),
-            count=1,
-            items=parts.total() or attributes.get("db.response.returned_rows", 1),
+            items=sum(map(int, _BATCH_PART.findall(batch))) or attributes.get("db.response.returned_rows", 1),
             charge=attributes.get("azure.cosmosdb.operation.request_charge", 0.0),
-            duration_ms=(end_ns - start_ns) / 1e6,
-            start_ns=start_ns,
-            end_ns=end_ns,
+            start_ns=span.start_time or 0,
+            end_ns=span.end_time or 0,
             keys={} if key is None else {key: None},
             physical=dict.fromkeys(physical),
-            parts=parts,
         )
 
     @property
     def identity(self) -> tuple[object, ...]:
         """What equal operations have in common."""
-        return (self.kind, self.container, self.status, self.cause, self.sharers, *sorted(self.parts))
+        return (self.kind, self.container, self.status, self.cause, self.sharers)
 
     def add(self, other: _Operation) -> None:
         """Count the calls of an equal operation."""
-        parts = {name: number * self.count for name, number in other.parts.items()}
-        self.has_equal_parts &= other.has_equal_parts
-        self.has_equal_parts &= parts == {name: number * other.count for name, number in self.parts.items()}
-        self.parts += other.parts
-        for name in ("count", "items", "charge", "duration_ms"):
+        for name in ("count", "items", "charge"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.start_ns, self.end_ns = min(self.start_ns, other.start_ns), max(self.end_ns, other.end_ns)
         if len(self.keys) < _MOST_KEYS:
@@ -99,45 +90,25 @@ class _Operation:
 
     def shared(self, sharers: int) -> _Operation:
         """Return the part of one of several requests."""
-        own = {"keys": {**self.keys}, "physical": {**self.physical}, "parts": self.parts.copy()}
-        return replace(self, sharers=sharers, charge=round(self.charge / sharers, 4), **own)  # type: ignore[arg-type]
+        parts = {name: round(getattr(self, name) / sharers, 4) for name in ("count", "items", "charge")}
+        own: dict[str, Any] = {**parts, "keys": {**self.keys}, "physical": {**self.physical}}
+        return replace(self, sharers=sharers, **own)
 
     def as_json(self, start_ns: int, causes: Iterable[str]) -> dict[str, Any]:
-        """Batches of equal size are named by the operations of each, others by those of all."""
-        per = self.count if self.has_equal_parts else 1
-        parts = ", ".join(f"{number // per} {name}" for name, number in self.parts.items())
         return {
-            "kind": f"{self.kind}: {parts}" if self.kind == "batch" and parts else self.kind,
-            "container": self.container,
+            **{name: getattr(self, name) for name in ("kind", "container", "status", "sharers", "count", "items")},
             "partitionKeys": list(self.keys)[:KEPT_KEYS],
             "partitions": len(self.keys),
             "physical": list(self.physical),
-            "status": self.status,
-            "count": self.count,
-            "items": self.items,
-            "isEach": self.has_equal_parts,
             "charge": round(self.charge, 4),
-            "durationMs": round(self.duration_ms, 1),
             "atMs": round((self.start_ns - start_ns) / 1e6, 1),
             "untilMs": round((self.end_ns - start_ns) / 1e6, 1),
-            "sharers": self.sharers,
             "cause": self.cause if self.cause in causes else "",
         }
 
 
-@dataclass
-class _Calls:
-    """The different operations of a span, and how many calls there were."""
-
-    operations: dict[tuple[object, ...], _Operation] = field(default_factory=dict)
-    count: int = 0
-
-    def add(self, other: _Operation) -> None:
-        self.count += other.count
-        if known := self.operations.get(other.identity):
-            known.add(other)
-        elif len(self.operations) < KEPT_OPERATIONS:
-            self.operations[other.identity] = other
+# The different operations of a span.
+_Calls = dict[tuple[object, ...], _Operation]
 
 
 class Inspector(SpanProcessor):
@@ -180,14 +151,14 @@ class Inspector(SpanProcessor):
             if span.parent is not None:
                 self._add(span.parent.span_id, [_Operation.of(span, attributes)])
             return
-        calls = self._open.pop(span.context.span_id, _Calls())
+        calls = self._open.pop(span.context.span_id, {})
         if "http.response.status_code" in attributes:
             self._record_request(span, attributes, calls)
         elif "blog.changes" in attributes:
             self._record_delivery(span, attributes, calls)
         else:
             for link in span.links:
-                shared = [operation.shared(len(span.links)) for operation in calls.operations.values()]
+                shared = [operation.shared(len(span.links)) for operation in calls.values()]
                 self._add(link.context.span_id, shared)
 
     def since(self, number: int, visitor: str | None = None) -> Sequence[dict[str, Any]]:
@@ -200,9 +171,12 @@ class Inspector(SpanProcessor):
         )
 
     def _add(self, span_id: int, operations: Sequence[_Operation]) -> None:
-        calls = self._open.setdefault(span_id, _Calls())
+        calls = self._open.setdefault(span_id, {})
         for operation in operations:
-            calls.add(operation)
+            if known := calls.get(operation.identity):
+                known.add(operation)
+            elif len(calls) < KEPT_OPERATIONS:
+                calls[operation.identity] = operation
         # Without a limit, the calls of a span that has already ended would be kept forever.
         while len(self._open) > _OPEN_SPANS:
             self._open.popitem(last=False)
@@ -212,7 +186,7 @@ class Inspector(SpanProcessor):
         summary = _SUMMARY.match(attributes["blog.summary"])
         title, name = (summary["title"], summary["name"]) if summary else (span.name, None)
         status = attributes["http.response.status_code"]
-        if calls.count or (name and status != _NOT_FOUND):
+        if calls or (name and status != _NOT_FOUND):
             path = attributes["url.path"][:_PATH_LENGTH]
             about = {"name": name or "", "title": title, "method": attributes["http.request.method"]}
             self._record(span, "request", {**about, "path": path, "status": status}, attributes, calls)
@@ -225,10 +199,10 @@ class Inspector(SpanProcessor):
                 items[cause] += written * share  # type: ignore[operator,assignment]  # spans.py sets a number
         total, delivery = items.total() or 1, trace.format_trace_id(span.context.trace_id)
         _keep(self._origins, delivery, {cause: n / total for cause, n in items.items()})
-        if not calls.count and attributes["blog.finished"]:
+        if not calls and attributes["blog.finished"]:
             return  # changes that nothing follows from
         own: Counter[str] = Counter()
-        for operation in calls.operations.values():
+        for operation in calls.values():
             if operation.cause != delivery:
                 own[operation.cause] += operation.charge  # type: ignore[assignment]  # a Counter of floats
         common = attributes["blog.charge_ru"] - own.total()
@@ -257,10 +231,8 @@ class Inspector(SpanProcessor):
                 "trace": trace.format_trace_id(span.context.trace_id),
                 "startedAt": start_ns // 1_000_000,
                 "finishedAt": end_ns // 1_000_000,
-                "durationMs": round((end_ns - start_ns) / 1e6, 1),
                 "charge": attributes["blog.charge_ru"],
-                "operations": [operation.as_json(start_ns, causes) for operation in calls.operations.values()],
-                "operationCount": calls.count,
+                "operations": [operation.as_json(start_ns, causes) for operation in calls.values()],
             }
         )
 

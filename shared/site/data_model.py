@@ -8,7 +8,7 @@ from typing import Any
 from shared.database.containers import FAILURES, LEASES, container_definitions
 from shared.propagation.change_feed import POSTS_CHANGE_FEED, USERS_CHANGE_FEED
 
-_WIDTH, _GAP = 132, 14
+_WIDTH, _GAP = 142, 10
 _TOP, _BOTTOM, _FUNCTION = 58, 132, 182
 _ASIDE = 26
 

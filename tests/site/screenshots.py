@@ -24,7 +24,6 @@ _IMAGES = _REPOSITORY / "docs" / "images"
 _START_S = 120
 _VIEWPORTS = {"desktop": (1280, 800), "phone": (390, 844)}
 _SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
-_SETTLED_MS = 3000
 _RENAME = """async ([id, username]) => (await fetch(`/api/users/${id}`, {
   method: "PUT", headers: {"Content-Type": "application/json"}, body: JSON.stringify({username}),
 })).status"""
@@ -87,9 +86,8 @@ async def _photograph(page: Page, session: ClientSession, url: str, post: dict[s
     await save("editor")
     await page.goto(f"{url}/users/{post['userId']}", wait_until="networkidle")
     await page.get_by_role("button", name="Inspector").click()
-    await page.get_by_role("button", name="Clear").click()
     await page.evaluate(_RENAME, [post["userId"], f"{post['userUsername'][:15]}-{name}"])
-    await page.get_by_text("done after").first.wait_for()
+    await page.locator("[data-caption]", has_text="done after").wait_for()
     await save("inspector")
     if name != "desktop-light":
         return
@@ -109,8 +107,6 @@ async def _record_rename(page: Page, url: str) -> None:
     await page.locator("[data-measured]", has_text="by the change feeds").wait_for()
     await page.get_by_role("button", name="Rename", exact=True).click()
     await page.locator("[data-measured]", has_text=re.compile(r"1 rename: 1,\d{3} copies.*done after")).wait_for()
-    # For the last deliveries.
-    await page.wait_for_timeout(_SETTLED_MS)
     box = await page.locator(".diagram").bounding_box()
     assert box is not None
     clip: Any = {name: int(value) for name, value in box.items()}

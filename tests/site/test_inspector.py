@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any, Literal
 
 import pytest
@@ -15,7 +16,7 @@ from aiohttp import ClientSession
 from opentelemetry.context import Context
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.trace import Link, Span, Tracer, set_span_in_context
-from playwright.async_api import Locator, Page, Response, expect
+from playwright.async_api import Browser, Locator, Page, Response, expect
 
 from bench.models.article import ARTICLE
 from local.stack import StackSettings
@@ -24,7 +25,7 @@ from shared.observability.spans import ITEMS
 from shared.settings import Account, Settings, SettingsError
 from tests.api import Api, Json
 from tests.blog import EmulatorThread
-from tests.browser import PageLog, running_chromium
+from tests.browser import PageLog
 from tests.items import unique
 from tests.polling import eventually
 from tests.running_app import REPOSITORY, RunningApp, provisioned, running_app, settings_of
@@ -164,7 +165,7 @@ async def test_a_like_is_followed_by_the_delivery_of_its_post(inspected: Api, ev
     written = next(one for one in like["operations"] if one["kind"].startswith("batch"))
     assert written["kind"] == "batch: 1 patch, 1 create"
     assert (written["container"], written["partitionKeys"], written["status"]) == ("posts", [post["id"]], 200)
-    assert 0 < written["durationMs"] <= like["durationMs"]
+    assert 0 <= written["atMs"] < written["untilMs"] <= like["finishedAt"] - like["startedAt"] + 1
     assert delivery["number"] > like["number"]
     assert delivery["finished"]
     assert delivery["charge"] == pytest.approx(sum(one["charge"] for one in delivery["operations"]), abs=0.01)
@@ -377,7 +378,7 @@ def test_repeated_operations_are_one(inspector: Inspector, tracer: Tracer) -> No
 
     [batches] = inspector.since(0)[0]["operations"]
     assert (batches["kind"], batches["count"], batches["items"]) == ("batch: 30 patch", 3, 90)
-    assert (batches["charge"], batches["partitions"], batches["isEach"]) == (6.0, 2, True)
+    assert (batches["charge"], batches["partitions"]) == (6.0, 2)
 
 
 @pytest.mark.parametrize(("batch", "kind"), [("2 patch", "batch: 2 patch"), ("1 read", "point read by the primary")])
@@ -399,7 +400,6 @@ def test_records_and_operations_are_bounded(inspector: Inspector, tracer: Tracer
     assert [record["path"] for record in kept] == ["/2", "/3", "/4"]
     assert inspector.since(kept[0]["number"]) == kept[1:]
     assert len(kept[0]["operations"]) == KEPT_OPERATIONS
-    assert kept[0]["operationCount"] == KEPT_OPERATIONS + 5
 
 
 def test_requests_without_operations_are_kept_only_if_the_article_names_them(
@@ -440,22 +440,32 @@ def test_a_delivery_has_the_operations_of_its_fan_out(inspector: Inspector, trac
     assert [(one["charge"], one["sharers"]) for one in record["operations"]] == [(9.0, 1)]
 
 
-@asynccontextmanager
-async def a_visit(
-    app: RunningApp, path: str = "/", *, all_visitors: bool = False, **options: Any
-) -> AsyncIterator[Page]:
-    """A page with the open inspector, without errors."""
-    async with running_chromium() as browser:
+# Opens a page, and the inspector on it. The arguments are the path, and those of Playwright's new_page.
+Visit = Callable[..., AbstractAsyncContextManager[Page]]
+
+
+@pytest.fixture
+def a_visit(browser: Browser, inspected_app: RunningApp) -> Visit:
+    @asynccontextmanager
+    async def visit(
+        path: str = "/", *, is_open: bool = True, all_visitors: bool = False, **options: Any
+    ) -> AsyncIterator[Page]:
         page = await browser.new_page(**{"viewport": WIDTH, **options})
         log = PageLog(page)
-        await page.goto(f"{app.url}{path}", wait_until="networkidle")
-        toggle = page.get_by_role("button", name="Inspector", exact=True)
-        await toggle.focus()
-        await page.keyboard.press("Enter")
+        await page.goto(f"{inspected_app.url}{path}", wait_until="networkidle")
+        if is_open:
+            await toggle_of(page).focus()
+            await page.keyboard.press("Enter")
         if all_visitors:
             await page.get_by_label("All visitors").check()
         yield page
         assert log.errors == []
+
+    return visit
+
+
+def toggle_of(page: Page) -> Locator:
+    return page.get_by_role("button", name="Inspector", exact=True)
 
 
 def entry(page: Page, title: str, about: str = "") -> Locator:
@@ -463,19 +473,18 @@ def entry(page: Page, title: str, about: str = "") -> Locator:
     return found.filter(has_text=about)
 
 
-async def test_the_drawer_shows_a_like_and_what_the_change_feed_did(inspected: Api, inspected_app: RunningApp) -> None:
+async def test_the_drawer_shows_a_like_and_what_the_change_feed_did(a_visit: Visit, inspected: Api) -> None:
     author, liker = await inspected.new_user(), await inspected.new_user("liker")
     post = await inspected.new_post(author, "Named by its title")
-    async with a_visit(inspected_app, f"/posts/{post['id']}", all_visitors=True) as page:
+    async with a_visit(f"/posts/{post['id']}", all_visitors=True) as page:
         await inspected.new_like(post, liker)
         like = entry(page, "Like a post").filter(has_text="Named by its title").first
         await expect(page.locator("[data-caption]")).to_contain_text("1 like: 2 copies in", timeout=20_000)
         await like.locator("summary").click()
 
-        toggle = page.get_by_role("button", name="Inspector", exact=True)
-        assert await toggle.get_attribute("aria-expanded") == "true"
+        assert await toggle_of(page).get_attribute("aria-expanded") == "true"
         await expect(like.get_by_role("heading", name="posts change feed")).to_be_visible()
-        await expect(like.get_by_role("cell", name="batch of 1 patch and 1 create")).to_be_visible()
+        await expect(like.get_by_role("rowheader", name="batch of 1 patch and 1 create")).to_be_visible()
         await expect(like.locator(".bars tr")).to_have_count(6)  # a head, four models, and now
         await expect(page.locator("[data-container=feed]")).to_have_class("node store seen")
 
@@ -484,11 +493,10 @@ async def test_the_drawer_shows_a_like_and_what_the_change_feed_did(inspected: A
         await page.set_viewport_size({"width": 320, "height": 640})
         for wide in ("document.documentElement", "document.querySelector('#inspector-log')"):
             assert await page.evaluate(f"{wide}.scrollWidth <= {wide}.clientWidth"), wide
-        await page.get_by_role("button", name="Clear").click()
-        assert await page.locator("[data-groups] li").count() == 0
+        await like.locator("summary").focus()
         await page.keyboard.press("Escape")
-        assert await toggle.get_attribute("aria-expanded") == "false"
-        assert await toggle.evaluate("element => element === document.activeElement")
+        assert await toggle_of(page).get_attribute("aria-expanded") == "false"
+        assert await toggle_of(page).evaluate("element => element === document.activeElement")
 
 
 RENAME = """async ([id, name]) => (await fetch(`/api/users/${id}`, {
@@ -497,15 +505,13 @@ RENAME = """async ([id, name]) => (await fetch(`/api/users/${id}`, {
 
 
 @pytest.mark.parametrize("first", ["rename", "comment"])
-async def test_overlapping_commands_have_their_own_deliveries(
-    inspected: Api, inspected_app: RunningApp, first: str
-) -> None:
+async def test_overlapping_commands_have_their_own_deliveries(a_visit: Visit, inspected: Api, first: str) -> None:
     author, other = await inspected.new_user(), await inspected.new_user("other")
     title, renamed = unique("A title"), unique("renamed")
     post = await inspected.new_post(author, title)
     for number in range(5):
         await inspected.new_comment(post, author, f"Comment {number}")
-    async with a_visit(inspected_app, f"/users/{author['id']}", all_visitors=True) as page:
+    async with a_visit(f"/users/{author['id']}", all_visitors=True) as page:
         commands = [inspected.edit_user(author["id"], renamed), inspected.new_comment(post, other)]
         for command in commands if first == "rename" else reversed(commands):
             await command
@@ -513,15 +519,15 @@ async def test_overlapping_commands_have_their_own_deliveries(
         # Even if the comment made the posts change feed correct the names first, this is the rename's work.
         rename = entry(page, "Rename a user", renamed).locator(".sum")
         await expect(rename).to_contain_text(re.compile("copies in 1 post.* done after"), timeout=20_000)
-        comment = entry(page, "Create a comment", title).locator(".sum", has_text="1 comment")
+        comment = entry(page, "Create a comment", title).first.locator(".sum")
         await expect(comment).to_contain_text("by the change feeds", timeout=20_000)
         assert "1 post" not in (await comment.text_content() or "")
 
 
-async def test_it_shows_own_requests_and_keeps_names(inspected: Api, inspected_app: RunningApp) -> None:
+async def test_it_shows_own_requests_and_keeps_names(a_visit: Visit, inspected: Api) -> None:
     author = await inspected.new_user()
     await inspected.new_post(author)
-    async with a_visit(inspected_app, f"/users/{author['id']}") as page:
+    async with a_visit(f"/users/{author['id']}") as page:
         await inspected.edit_user(author["id"], unique("other"))
         name = unique("own")
         assert await page.evaluate(RENAME, [author["id"], name]) == 200
@@ -531,9 +537,9 @@ async def test_it_shows_own_requests_and_keeps_names(inspected: Api, inspected_a
         await expect(entry(page, "Rename a user").locator(".where")).to_have_text(name)
 
 
-async def test_a_page_loads_only_new_events(inspected: Api, inspected_app: RunningApp) -> None:
+async def test_a_page_loads_only_new_events(a_visit: Visit, inspected: Api) -> None:
     author = await inspected.new_user()
-    async with a_visit(inspected_app, f"/users/{author['id']}") as page:
+    async with a_visit(f"/users/{author['id']}") as page:
         assert await page.evaluate(RENAME, [author["id"], unique("own")]) == 200
         await expect(entry(page, "Rename a user")).to_be_visible()
         async with page.expect_response("**/inspector/events*") as later:
@@ -545,9 +551,9 @@ async def test_a_page_loads_only_new_events(inspected: Api, inspected_app: Runni
         await expect(entry(page, "Rename a user")).to_be_visible()
 
 
-async def test_the_sheet_does_not_hide_a_new_comment(inspected: Api, inspected_app: RunningApp) -> None:
+async def test_the_sheet_does_not_hide_a_new_comment(a_visit: Visit, inspected: Api, inspected_app: RunningApp) -> None:
     post = await inspected.new_post(await inspected.new_user())
-    async with a_visit(inspected_app, f"/posts/{post['id']}", viewport={"width": 390, "height": 844}) as page:
+    async with a_visit(f"/posts/{post['id']}", viewport={"width": 390, "height": 844}) as page:
         ada = Person(page, inspected_app.url)
         await ada.sign_up()
         await ada.comment("Mine.")
@@ -559,16 +565,70 @@ async def test_the_sheet_does_not_hide_a_new_comment(inspected: Api, inspected_a
         assert 0 <= comment["y"] < comment["y"] + comment["height"] <= sheet["y"]
 
 
+async def test_it_shows_what_ran_while_it_was_closed(a_visit: Visit, inspected: Api) -> None:
+    author = await inspected.new_user()
+    async with a_visit(f"/users/{author['id']}", is_open=False) as page:
+        assert await page.evaluate(RENAME, [author["id"], unique("own")]) == 200
+        await toggle_of(page).click()
+
+        await expect(entry(page, "Rename a user")).to_be_visible()
+
+
+async def test_a_command_is_done_if_no_more_deliveries_follow(a_visit: Visit, inspected: Api) -> None:
+    author = await inspected.new_user()
+    await inspected.new_post(author)
+    async with a_visit(f"/users/{author['id']}") as page:
+        assert await page.evaluate(RENAME, [author["id"], unique("own")]) == 200
+
+        await expect(page.locator("[data-caption]")).to_contain_text("by the change feeds, still running")
+        await expect(page.locator("[data-caption]")).to_contain_text("done after")
+
+
+async def test_a_command_is_replayed_with_the_slider(a_visit: Visit, inspected: Api) -> None:
+    author = await inspected.new_user()
+    await inspected.new_post(author)
+    async with a_visit(f"/users/{author['id']}") as page:
+        assert await page.evaluate(RENAME, [author["id"], unique("own")]) == 200
+        await expect(page.locator("[data-caption]")).to_contain_text("done after", timeout=20_000)
+        posts, time = page.locator("[data-container=posts]"), page.get_by_role("slider", name="Time")
+        charge = await posts.locator("[data-ru]").text_content()
+
+        await time.fill("0")
+        await expect(posts.locator("[data-ru]")).to_have_text("")  # so far, only the user was read
+        await expect(posts).not_to_have_class(re.compile("seen"))
+        await page.get_by_role("button", name="Replay slowly").click()
+        await expect(posts).to_have_class(re.compile("lit"))
+        await expect(page.get_by_role("button", name="Replay slowly")).to_be_visible(timeout=20_000)
+        await expect(posts.locator("[data-ru]")).to_have_text(str(charge))
+
+
+async def test_the_sheet_of_a_phone_is_dragged(a_visit: Visit) -> None:
+    async with a_visit("/", viewport={"width": 390, "height": 844}) as page:
+        heights = []
+        for target in (150, 400, 800):
+            grip = await page.locator("[data-grip]").bounding_box()
+            assert grip is not None
+            await page.mouse.move(195, grip["y"] + grip["height"] / 2)
+            await page.mouse.down()
+            await page.mouse.move(195, target, steps=5)
+            await page.mouse.up()
+            heights.append(await page.locator("html").get_attribute("data-sheet"))
+        await page.reload()
+
+        assert heights == ["high", "half", "low"]
+        assert await page.locator("html").get_attribute("data-sheet") == "low"
+
+
 @pytest.mark.parametrize("colors", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
 async def test_the_inspector_is_accessible(
-    inspected: Api, inspected_app: RunningApp, width: int, colors: Literal["light", "dark"]
+    a_visit: Visit, inspected: Api, width: int, colors: Literal["light", "dark"]
 ) -> None:
     author = await inspected.new_user()
     viewport = {"width": width, "height": 844}
     # A color in the middle of an animation has no contrast that counts.
     options = {"viewport": viewport, "color_scheme": colors, "reduced_motion": "reduce"}
-    async with a_visit(inspected_app, f"/users/{author['id']}", **options) as page:
+    async with a_visit(f"/users/{author['id']}", **options) as page:
         assert await page.evaluate(RENAME, [author["id"], unique("own")]) == 200
         await entry(page, "Rename a user").locator("summary").click()
         await expect(page.locator(".bars")).to_be_visible()
@@ -579,12 +639,12 @@ async def test_the_inspector_is_accessible(
 
 @pytest.mark.parametrize("width", [390, 1440])
 async def test_the_front_page_with_the_open_inspector_is_small_and_does_not_shift(
-    inspected: Api, inspected_app: RunningApp, width: int
+    a_visit: Visit, inspected: Api, inspected_app: RunningApp, width: int
 ) -> None:
     author = await inspected.new_user()
     for _ in range(20):
         await inspected.new_post(author, "A title of usual length", "Some words of *Markdown*. " * 10)
-    async with a_visit(inspected_app, f"/users/{author['id']}", viewport={"width": width, "height": 844}) as page:
+    async with a_visit(f"/users/{author['id']}", viewport={"width": width, "height": 844}) as page:
         assert await page.evaluate(RENAME, [author["id"], unique("own")]) == 200
         await expect(page.locator("[data-caption]")).to_contain_text("by the change feeds", timeout=20_000)
         session = await page.context.new_cdp_session(page)
@@ -599,6 +659,32 @@ async def test_the_front_page_with_the_open_inspector_is_small_and_does_not_shif
         sizes = [await response.request.sizes() for response in responses]
         assert sum(size["responseBodySize"] + size["responseHeadersSize"] for size in sizes) <= BYTES
         assert await page.evaluate("window.shifts") < 0.05
+
+
+OBSERVE_PAINT = """
+new PerformanceObserver(list => list.getEntries().forEach(entry => { window.painted = entry.startTime; }))
+  .observe({type: "largest-contentful-paint", buffered: true});
+"""
+
+
+async def test_the_open_inspector_does_not_delay_the_front_page(a_visit: Visit, inspected: Api) -> None:
+    author = await inspected.new_user()
+    for _ in range(20):
+        await inspected.new_post(author, "A title of usual length", "Some words of *Markdown*. " * 10)
+    painted: dict[str, list[float]] = {"open": [], "closed": []}
+    async with a_visit("/") as page:
+        await page.add_init_script(OBSERVE_PAINT)
+
+        async def is_within_a_fifth() -> bool:
+            for _ in range(6):
+                await toggle_of(page).click()
+                state = str(await page.locator("html").get_attribute("data-inspector"))
+                await page.reload(wait_until="networkidle")
+                painted[state].append(await page.evaluate("window.painted"))
+            # A busy machine delays pages at random, so the medians of more and more pages are compared.
+            return median(painted["open"]) <= 1.2 * median(painted["closed"])
+
+        await eventually(is_within_a_fifth)
 
 
 def test_the_figures_are_those_of_the_benchmark() -> None:

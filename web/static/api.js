@@ -102,7 +102,8 @@ async function refusal(response) {
   return new Refusal(status, advice, problem);
 }
 
-function newKey() {
+/** 32 random hexadecimal digits. */
+export function newKey() {
   // crypto.randomUUID exists in secure contexts only, which plain http to another machine is not.
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), byte => byte.toString(16).padStart(2, "0")).join("");
 }

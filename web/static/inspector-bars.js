@@ -1,9 +1,9 @@
 // What the article's models cost for the same request: bars on a log scale.
 import { number } from "./inspector-causes.js";
+import { element, shape } from "./inspector-elements.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 const MOST_RU = 3000;
-const LABELS = { this: "This blog" };
+const position = charge => `${Math.max(1, (Math.log10(Math.max(1, charge)) / Math.log10(MOST_RU)) * 100).toFixed(1)}%`;
 let figures = null;
 
 /** The figures, which tests compare with docs/benchmarks/models.json. */
@@ -16,49 +16,24 @@ export async function barsOf(name, now) {
   const { measured, models, requests } = await article();
   const request = requests[name];
   if (!request) return null;
-  const table = document.createElement("table");
-  table.className = "bars";
+  const table = element("table", { className: "bars" });
   table.createCaption().textContent = `${name.slice(0, 2)} ${request.title}: ${request.why}`;
-  table.createTHead().insertRow().append(...["Model", "RU, log scale", "RU", "Article"].map(text => cell("th", text)));
-  const body = table.createTBody();
-  const rows = models.map((model, index) => [LABELS[model] ?? model, request.measured[index], request.article?.[index]]);
-  body.append(...rows.map(one => row(...one)));
-  if (now !== undefined) body.append(row("Just now", now));
-  const foot = document.createElement("p");
-  foot.className = "hint";
-  foot.textContent = `Measured on this repository's emulator on ${measured}. The line and the last column are the article's own figures.`;
-  const figure = document.createElement("div");
-  figure.append(table, foot);
-  return figure;
+  table.createTHead().append(row("th", "Model", "RU, log scale", "RU", "Article"));
+  const bars = models.map((model, index) => bar(model === "this" ? "This blog" : model, request.measured[index], request.article?.[index]));
+  table.createTBody().append(...bars, ...(now === undefined ? [] : [bar("Just now", now)]));
+  const source = `Measured on this repository's emulator on ${measured}. The line and the last column are the article's own figures.`;
+  return element("div", {}, table, element("p", { className: "hint" }, source));
 }
 
-function row(label, charge, theirs) {
-  const element = document.createElement("tr");
-  const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("aria-hidden", "true");
-  svg.append(shape("rect", { width: `${position(charge)}%`, height: "100%", rx: 2 }));
-  const x = theirs && `${position(theirs)}%`;
-  if (x) svg.append(shape("line", { x1: x, x2: x, y1: 0, y2: "100%" }));
-  if (!/^V\d/.test(label)) element.className = "ours";
-  const bar = cell("td", "");
-  bar.append(svg);
-  element.append(cell("th", label), bar, cell("td", number(charge)), cell("td", theirs ? number(theirs) : "–"));
-  return element;
+/** A row of a table. The first cell of a body is a header, too. */
+export function row(tag, first, ...cells) {
+  return element("tr", {}, element("th", { scope: tag === "th" ? "col" : "row" }, first), ...cells.map(one => element(tag, {}, one)));
 }
 
-function position(charge) {
-  return Math.max(1, (Math.log10(Math.max(1, charge)) / Math.log10(MOST_RU)) * 100).toFixed(1);
-}
-
-function shape(name, attributes) {
-  const element = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  return element;
-}
-
-function cell(tag, content) {
-  const element = document.createElement(tag);
-  if (tag === "th") element.scope = "col";
-  element.textContent = content;
-  return element;
+function bar(label, charge, theirs) {
+  const line = theirs && { x1: position(theirs), x2: position(theirs), y1: 0, y2: "100%" };
+  const drawn = shape("svg", { "aria-hidden": true }, shape("rect", { width: position(charge), height: "100%", rx: 2 }), ...(line ? [shape("line", line)] : []));
+  const made = row("td", label, drawn, number(charge), theirs ? number(theirs) : "–");
+  made.classList.toggle("ours", !/^V\d/.test(label));
+  return made;
 }

@@ -5,102 +5,86 @@ const NOUNS = {
 };
 const WRITES = /^(batch|create|patch|replace|upsert|delete|stored procedure)/;
 const REFUSED = 207;
+// A command is done if nothing more arrives for some polls of the change feeds and of inspector.js.
+const QUIET_MS = 2000;
 
 /** Numbers with thousands separators; charges with two decimals if they are small. */
 export const number = value => value.toLocaleString("en", { maximumFractionDigits: 1 });
 export const ru = charge =>
   `${charge.toLocaleString("en", charge < 1000 ? { minimumFractionDigits: 2, maximumFractionDigits: 2 } : { maximumFractionDigits: 0 })} RU`;
+export const sum = values => values.reduce((total, value) => total + value, 0);
 export const count = (value, noun) => `${number(value)} ${value === 1 ? noun : noun.replace(/y$/, "ie").replace(/(ch)$/, "$1e")}${value === 1 ? "" : "s"}`;
 
 /**
- * Group records by cause, newest command first. Equal requests one after the other are one group.
- * @returns {{key: number, requests: object[], deliveries: {record: object, share: number, charge: number, traces: Set<string>}[]}[]}
+ * Each request, newest first, with its share of the deliveries that it caused.
+ * @returns {{key: number, request: object, deliveries: {record: object, share: number, charge: number, items: number}[]}[]}
  */
 export function groupsOf(records) {
-  const groups = [];
-  const byTrace = new Map();
-  for (const request of records.filter(one => one.kind === "request")) {
-    const { method, path, title, status } = request;
-    const kind = `${method} ${method === "GET" ? title : path} ${status}`;
-    if (groups[0]?.kind !== kind) groups.unshift({ key: request.number, kind, requests: [], deliveries: [] });
-    groups[0].requests.push(request);
-    byTrace.set(request.trace, groups[0]);
-  }
+  const groups = records.filter(one => one.kind === "request").map(request => ({ key: request.number, request, deliveries: [] }));
+  const byTrace = new Map(groups.map(group => [group.request.trace, group]));
   const deliveries = records.filter(one => one.kind === "delivery").sort((a, b) => a.startedAt - b.startedAt);
   for (const record of deliveries) {
-    const parts = new Map();
-    for (const [trace, cause] of Object.entries(record.causes)) {
-      const group = byTrace.get(trace);
-      if (!group) continue;
-      const part = parts.get(group) ?? { record, share: 0, charge: 0, items: 0, traces: new Set() };
-      part.share += cause.share;
-      part.charge += cause.charge;
-      part.items += cause.items;
-      part.traces.add(trace);
-      parts.set(group, part);
-    }
-    for (const [group, part] of parts) group.deliveries.push(part);
+    for (const [trace, cause] of Object.entries(record.causes)) byTrace.get(trace)?.deliveries.push({ record, ...cause });
   }
-  return groups;
+  return groups.reverse();
 }
 
-export const isCommand = group => !["GET", "HEAD"].includes(group.requests[0].method);
-export const atOnce = group => sum(group.requests.map(one => one.charge));
+export const isCommand = group => !["GET", "HEAD"].includes(group.request.method);
 export const byFeeds = group => sum(group.deliveries.map(one => one.charge));
 
-/** The operations of a group with their share of items and charge, and when they ran, in ms after the first request. */
-export function operationsOf(group) {
-  const start = group.requests[0].startedAt;
+/** The operations of a group with their share of items and charge, and when they ran, in ms after the request began. */
+export function operationsOf({ request, deliveries }) {
   const timed = (record, operation, share) => ({
     ...operation,
-    source: record.kind === "request" ? "requests" : record.name,
-    at: record.startedAt - start + operation.atMs,
-    until: record.startedAt - start + operation.untilMs,
+    source: record === request ? "requests" : record.name,
+    at: record.startedAt - request.startedAt + operation.atMs,
+    until: record.startedAt - request.startedAt + operation.untilMs,
     count: operation.count * share,
     items: operation.items * share,
     charge: operation.charge * share,
   });
   return [
-    ...group.requests.flatMap(record =>
-      // The charge of a group commit is already divided, but not its items.
-      record.operations.map(one => ({ ...timed(record, one, 1), count: one.count / one.sharers, items: one.items / one.sharers })),
-    ),
+    ...request.operations.map(one => timed(request, one, 1)),
     // A fan-out belongs to one command; the others share the rest of a delivery.
-    ...group.deliveries.flatMap(({ record, share, traces }) =>
+    ...deliveries.flatMap(({ record, share }) =>
       record.operations
-        .filter(one => !one.cause || traces.has(one.cause))
+        .filter(one => !one.cause || one.cause === request.trace)
         .map(one => timed(record, one, one.cause ? 1 : share)),
     ),
   ];
 }
 
-export const isWrite = one => WRITES.test(one.kind) && one.status < 400 && one.status !== REFUSED;
-
 /** One line such as "1 rename: 1,012 copies in 10 posts. 17.58 RU at once, 11,057 RU by the change feeds, done after 1.9 s." */
 export function summaryOf(group) {
-  const [first] = group.requests;
-  const noun = NOUNS[`${first.name} ${first.method}`] ?? (first.method === "DELETE" ? "deletion" : isCommand(group) ? "command" : "request");
+  const { request, deliveries } = group;
+  const { name, method, title, charge, status, finishedAt } = request;
+  const noun = NOUNS[`${name} ${method}`] ?? (isCommand(group) ? "command" : "request");
   // The users change feed itself writes only reservations and the user to `users`.
-  const copies = operationsOf(group).filter(
-    one => isWrite(one) && (one.source === "on_posts_changed" || (one.source === "on_users_changed" && one.container === "posts")),
+  const operations = operationsOf(group);
+  const copies = operations.filter(
+    one => WRITES.test(one.kind) && one.status < 400 && one.status !== REFUSED &&
+      (one.source === "on_posts_changed" || (one.source === "on_users_changed" && one.container === "posts")),
   );
   const copied = Math.round(sum(copies.map(one => one.items)));
   const posts = Math.max(0, ...copies.filter(one => one.container === "posts").map(one => one.partitions));
   const places = posts ? count(posts, "post") : [...new Set(copies.map(one => one.container))].sort().reverse().join(" and ");
-  const what = group.requests.length === 1 && first.title.includes("fifty times") ? "50 likes" : count(group.requests.length, noun);
-  if (!isCommand(group)) return `${what}: ${ru(atOnce(group))}.`;
-  const charges = [`${ru(atOnce(group))} at once`];
-  if (group.deliveries.length) {
-    const seconds = (Math.max(...group.deliveries.map(({ record }) => record.finishedAt)) - first.finishedAt) / 1000;
+  const refused = sum(operations.filter(one => one.status === 429).map(one => one.count));
+  const failed = deliveries.filter(({ record }) => !record.finished).length;
+  const what = title.includes("fifty times") ? "50 likes" : `1 ${noun}${status < 400 ? "" : `, answered with ${status}`}`;
+  if (!isCommand(group)) return `${what}: ${ru(charge)}.`;
+  const charges = [`${ru(charge)} at once`];
+  if (deliveries.length) {
+    const seconds = (Math.max(...deliveries.map(({ record }) => record.finishedAt)) - finishedAt) / 1000;
     charges.push(`${ru(byFeeds(group))} by the change feeds`);
     // The feed of the container that the command wrote to. Changes that its fan-out wrote can be delivered before it ends.
-    const own = group.deliveries.filter(({ record }) => record.name === (first.name === "C1" ? "on_users_changed" : "on_posts_changed"));
-    const isDone = own.at(-1)?.record.finished && group.deliveries.at(-1).record.finished;
-    charges.push(isDone ? `done after ${seconds.toFixed(1)} s` : "not done yet");
+    const own = deliveries.filter(({ record }) => record.name === (name === "C1" ? "on_users_changed" : "on_posts_changed"));
+    const isDone = own.at(-1)?.record.finished && deliveries.at(-1).record.finished;
+    const isQuiet = Date.now() - Math.max(...deliveries.map(({ record }) => record.seenAt)) > QUIET_MS;
+    charges.push(isDone && isQuiet ? `done after ${seconds.toFixed(seconds < 1 ? 2 : 1)} s` : "still running");
   }
-  return `${what}${copied ? `: ${count(copied, "copy")} in ${places}` : ""}. ${charges.join(", ")}.`;
-}
-
-export function sum(values) {
-  return values.reduce((total, value) => total + value, 0);
+  return [
+    `${what}${copied ? `: ${count(copied, "copy")} in ${places}` : ""}. ${charges.join(", ")}.`,
+    ...(refused ? [`${count(Math.ceil(refused), "request")} got 429, waited and ran again.`] : []),
+    ...(failed ? [`${count(failed, "delivery")} failed and ran again.`] : []),
+  ].join(" ");
 }

@@ -1,9 +1,9 @@
 // The diagram of the data model. The template draws it from the declared containers and change feeds.
 import { count, operationsOf, ru } from "./inspector-causes.js";
+import { shape } from "./inspector-elements.js";
 
 const REPLAY_MS = 8000;
 const LIT_MS = 900;
-const SVG = "http://www.w3.org/2000/svg";
 
 /** Start the diagram in the inspector. Returns `show(group, caption, isNew)`. */
 export function startDiagram(drawer) {
@@ -47,13 +47,9 @@ export function startDiagram(drawer) {
     const dots = box.querySelector("[data-dots]");
     const { x, y } = dots.dataset;
     dots.replaceChildren(
-      ...[...(total?.physical ?? [])].sort((a, b) => a - b).slice(0, 12).map((id, index) => {
-        const dot = document.createElementNS(SVG, "circle");
-        dot.append(document.createElementNS(SVG, "title"));
-        dot.firstChild.textContent = `Physical partition ${id} answered`;
-        for (const [name, value] of Object.entries({ cx: Number(x) + index * 9, cy: y, r: 3 })) dot.setAttribute(name, value);
-        return dot;
-      }),
+      ...[...(total?.physical ?? [])].sort((a, b) => a - b).slice(0, 12).map((id, index) =>
+        shape("circle", { cx: Number(x) + index * 9, cy: y, r: 3 }, shape("title", {}, `Physical partition ${id} answered`)),
+      ),
     );
   }
 

@@ -1,11 +1,10 @@
 // The list of the inspector: one entry per command or query, with the deliveries that it caused.
-import { article, barsOf } from "./inspector-bars.js";
-import { atOnce, byFeeds, count, groupsOf, isCommand, number, operationsOf, ru, sum, summaryOf } from "./inspector-causes.js";
+import { article, barsOf, row } from "./inspector-bars.js";
+import { byFeeds, count, groupsOf, isCommand, number, operationsOf, ru, sum, summaryOf } from "./inspector-causes.js";
 import { startDiagram } from "./inspector-diagram.js";
+import { element } from "./inspector-elements.js";
 
-const MOST_GROUPS = 60;
 const MOST_PLACES = 2;
-const NAMES = "blog-inspector-names";
 const ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
 // Explanations of operations, by the beginning of their kind.
 const TIPS = {
@@ -13,12 +12,6 @@ const TIPS = {
   "point read": "Reads one item by its ID and partition key: 1 RU for 1 KB.",
   batch: "A transactional batch: up to 100 operations in one logical partition, all or nothing.",
   query: "A query. With a partition key it asks one physical partition, without one all of them.",
-  "query plan": "The service tells the SDK how to run a query over several partitions.",
-  create: "Writes a new item.",
-  replace: "Writes a whole item again, if nobody has changed it since (etag).",
-  patch: "Changes single properties of an item.",
-  upsert: "Writes an item, whether it exists or not.",
-  delete: "Deletes an item.",
   "stored procedure": "JavaScript that runs in the database, as a transaction in one logical partition.",
 };
 const FEED_TIP = "The change feed delivers every changed item of a container to a function, at least once. The function updates the copies.";
@@ -27,64 +20,52 @@ const FEED_TIP = "The change feed delivers every changed item of a container to 
 export function startView(drawer) {
   const list = drawer.querySelector("[data-groups]");
   const diagram = startDiagram(drawer);
-  const names = JSON.parse(sessionStorage.getItem(NAMES) ?? "{}");
-  const elements = new Map();
+  const names = {};
+  const entries = new Map();
   const opened = new Set();
-  let groups = [];
   let selected = null;
-  startTips(drawer);
 
   function show(records, isNew) {
-    groups = groupsOf(records).filter((group, index) => index < MOST_GROUPS || isCommand(group));
+    const groups = groupsOf(records);
     const kept = new Set(groups.map(group => group.key));
-    for (const [key, { element }] of elements) if (!kept.has(key)) (element.remove(), elements.delete(key));
+    for (const [key, { item }] of entries) if (!kept.has(key)) (item.remove(), entries.delete(key));
     let changed = null;
     groups.toReversed().forEach(group => {
-      const version = `${group.requests.length}/${group.deliveries.length}`;
-      const known = elements.get(group.key);
+      const version = summaryOf(group);
+      const known = entries.get(group.key);
       if (known?.version === version) return;
-      const element = entry(group);
-      if (known) known.element.replaceWith(element);
-      else list.prepend(element);
-      if (isNew && !known) element.classList.add("new");
-      elements.set(group.key, { element, version });
+      const item = entry(group);
+      if (known) known.item.replaceWith(item);
+      else list.prepend(item);
+      entries.set(group.key, { item, version });
       changed = group;
     });
     const commands = groups.filter(isCommand);
-    const newest = commands[0] ?? groups.find(group => operationsOf(group).length) ?? null;
-    if (!groups.some(group => group.key === selected)) selected = null;
     if (changed && isNew && (isCommand(changed) || !commands.length)) selected = changed.key;
-    const shown = groups.find(group => group.key === selected) ?? newest;
-    mark(shown, isNew && Boolean(changed));
+    const newest = commands[0] ?? groups.find(group => operationsOf(group).length);
+    if (changed || !isNew) mark(groups.find(group => group.key === selected) ?? newest, isNew);
     lookUp();
-    document.dispatchEvent(new CustomEvent("inspector-records", { detail: records }));
   }
 
   function mark(group, isNew) {
-    for (const [key, { element }] of elements) element.classList.toggle("shown", key === group?.key);
+    for (const [key, { item }] of entries) item.classList.toggle("shown", key === group?.key);
     diagram.show(group, group ? summaryOf(group) : "Use the blog: the containers that answer light up here.", isNew);
   }
 
   function entry(group) {
-    const [first] = group.requests;
+    const first = group.request;
     // Its name may be another one now.
-    if (first.method === "PUT" && !elements.has(group.key)) delete names[ID.exec(first.path)?.[0]];
-    const element = document.createElement("li");
-    const details = document.createElement("details");
-    const summary = document.createElement("summary");
-    const badge = text("span", first.name || first.method, "badge");
-    badge.dataset.tip = `${first.method} ${first.path}`;
+    if (first.method === "PUT" && !entries.has(group.key)) delete names[ID.exec(first.path)?.[0]];
+    const badge = element("span", { className: "badge", ariaDescription: `${first.method} ${first.path}` }, first.name || first.method);
     article().then(({ requests }) => {
-      if (first.name) badge.dataset.tip = first.name.split(", ").map(one => `${one}: ${requests[one].title}`).join(". ");
+      if (first.name) badge.ariaDescription = first.name.split(", ").map(one => `${one}: ${requests[one].title}`).join(". ");
     });
-    const times = group.requests.length > 1 ? `${group.requests.length} × ` : "";
-    const what = text("span", `${times}${first.title} `, "what");
-    if (group.requests.every(one => one.path === first.path)) what.append(subject(first.path));
-    if (first.status >= 400) what.append(text("span", ` status ${first.status}`, "failed"));
-    summary.append(badge, what, text("span", ru(atOnce(group) + byFeeds(group)), "charge"));
+    const subject = ID.exec(first.path)?.[0] ?? (first.path === "/" ? "front page" : "");
+    const failed = first.status >= 400 ? ` status ${first.status}` : "";
+    const what = element("span", { className: "what" }, `${first.title} `, named(subject, "where"), text("span", failed, "failed"));
+    const summary = element("summary", {}, badge, what, text("span", ru(first.charge + byFeeds(group)), "charge"));
     if (isCommand(group)) summary.append(text("span", summaryOf(group), "sum"));
-    details.append(summary);
-    details.open = opened.has(group.key);
+    const details = element("details", { open: opened.has(group.key) }, summary);
     if (details.open) details.append(body(group));
     details.addEventListener("toggle", () => {
       if (details.open === opened.has(group.key)) return;
@@ -95,118 +76,95 @@ export function startView(drawer) {
       mark(group, false);
       lookUp();
     });
-    element.append(details);
-    return element;
+    return element("li", {}, details);
   }
 
   function body(group) {
-    const element = document.createElement("div");
-    element.className = "body";
-    const [{ method, name: names }] = group.requests;
+    const { method, name: requests, charge } = group.request;
     const operations = operationsOf(group);
-    element.append(heading("At once", atOnce(group)), operationTable(operations.filter(one => one.source === "requests")));
+    const made = element("div", { className: "body" }, heading("At once", charge), operationTable(operations.filter(one => one.source === "requests")));
     for (const name of new Set(group.deliveries.map(({ record }) => record.name))) {
       const deliveries = group.deliveries.filter(({ record }) => record.name === name);
-      const title = heading(deliveries[0].record.title, sum(deliveries.map(one => one.charge)));
-      title.firstChild.dataset.tip = FEED_TIP;
-      title.firstChild.tabIndex = 0;
-      element.append(title, text("p", about(deliveries), "hint"), operationTable(operations.filter(one => one.source === name)));
+      const title = heading(deliveries[0].record.title, sum(deliveries.map(one => one.charge)), FEED_TIP);
+      made.append(title, text("p", about(deliveries), "hint"), operationTable(operations.filter(one => one.source === name)));
     }
-    for (const name of names.split(", ")) {
-      const now = names.includes(",") ? undefined : atOnce(group) / group.requests.length;
-      barsOf(method === "PUT" ? `${name} edit` : name, now).then(bars => bars && element.append(bars));
+    for (const name of requests.split(", ")) {
+      const now = requests.includes(",") ? undefined : charge;
+      barsOf(method === "PUT" ? `${name} edit` : name, now).then(bars => bars && made.append(bars));
     }
-    return element;
+    return made;
   }
 
   function about(deliveries) {
-    const failed = deliveries.filter(({ record }) => !record.finished).length;
     const total = sum(deliveries.map(({ record }) => record.charge));
     const share = total ? sum(deliveries.map(one => one.charge)) / total : 1;
     return [
       count(deliveries.length, "delivery"),
       `${count(sum(deliveries.map(one => one.items)), "change")} of this command`,
       ...(share < 0.995 ? [`its share is ${number(share * 100)} % of ${ru(total)}`] : []),
-      ...(failed ? [`${failed} unfinished and repeated`] : []),
     ].join(" · ");
   }
 
-  function heading(title, charge) {
-    const element = document.createElement("h3");
-    element.append(text("span", title), text("span", ru(charge)));
-    return element;
+  function heading(title, charge, tip) {
+    return element("h3", {}, text("span", title, "", tip), text("span", ru(charge)));
   }
 
   function operationTable(operations) {
     // Operations that cost nothing teach nothing, unless they failed.
     const shown = merged(operations.filter(one => one.charge > 0.004 || one.status >= 429));
     if (!shown.length) return text("p", "No database operations that cost anything: the answer came from a cache.", "hint");
-    const table = document.createElement("table");
-    table.createTHead().insertRow().append(...["Operation", "Container", "Partition key", "RU"].map(title => text("th", title)));
-    const rows = table.createTBody();
-    for (const one of shown) {
-      const [operation, container, where, charge] = [0, 0, 0, 0].map(() => document.createElement("td"));
-      const label = text("span", labelOf(one));
-      label.dataset.tip = tipOf(one.kind);
-      label.tabIndex = 0;
-      operation.append(label);
-      if (one.status >= 400) operation.append(text("span", one.status === 429 ? " throttled (429)" : ` status ${one.status}`, one.status >= 429 ? "failed" : "hint"));
-      if (one.sharers > 1) operation.append(text("span", ` shared by ${one.sharers}`, "hint"));
-      container.textContent = one.container;
-      where.append(...places(one));
-      charge.textContent = ru(one.charge).slice(0, -3);
-      rows.insertRow().append(operation, container, where, charge);
-    }
+    const table = element("table");
+    table.createTHead().append(row("th", "Operation", "Container", "Partition key", "RU"));
+    table.createTBody().append(...shown.map(one => row("td", operation(one), one.container, places(one), ru(one.charge).slice(0, -3))));
     return table;
   }
 
-  function places(one) {
-    if (!one.partitionKeys.length) return [text("span", one.kind.startsWith("query") ? "all partitions" : "", "hint")];
-    const parts = one.partitionKeys.slice(0, MOST_PLACES).flatMap(key => [named(key), document.createTextNode(", ")]);
-    if (one.partitions <= MOST_PLACES) return parts.slice(0, -1);
-    return [...parts.slice(0, -1), document.createTextNode(` and ${number(one.partitions - MOST_PLACES)} more`)];
+  function operation(one) {
+    const tip = TIPS[Object.keys(TIPS).find(name => one.kind.startsWith(name))];
+    const label = element("span", {}, text("span", labelOf(one), "", tip));
+    if (one.status >= 400) label.append(text("span", one.status === 429 ? " throttled (429)" : ` status ${one.status}`, one.status >= 429 ? "failed" : "hint"));
+    if (one.sharers > 1) label.append(text("span", ` shared by ${one.sharers}`, "hint"));
+    return label;
   }
 
-  function subject(path) {
-    const id = ID.exec(path)?.[0];
-    return id ? named(id, "where") : text("span", path === "/" ? "front page" : "", "where");
+  function places(one) {
+    if (!one.partitionKeys.length) return text("span", one.kind.startsWith("query") ? "all partitions" : "", "hint");
+    const parts = one.partitionKeys.slice(0, MOST_PLACES).flatMap((key, index) => [...(index ? [", "] : []), named(key)]);
+    const more = one.partitions - MOST_PLACES;
+    return element("span", {}, ...parts, more > 0 ? ` and ${number(more)} more` : "");
   }
 
   /** The name of a post or user; until it is known, the beginning of the ID. */
   function named(id, className = "") {
-    const element = text("span", names[id] ?? (ID.test(id) ? `${id.slice(0, 8)}…` : id), className);
-    if (ID.test(id)) element.dataset.id = id;
-    if (ID.test(id) && !(id in names)) element.dataset.unnamed = "";
-    return element;
+    if (!ID.test(id)) return text("span", id, className);
+    const dataset = id in names ? {} : { unnamed: id };
+    return element("span", { className, dataset }, names[id] ?? `${id.slice(0, 8)}…`);
   }
 
   /** Ask for the names of what is shown. */
   async function lookUp() {
-    const ids = new Set([...drawer.querySelectorAll("[data-unnamed]")].map(element => element.dataset.id));
-    const unknown = [...ids].filter(id => !(id in names)).slice(0, 50);
+    const unnamed = [...drawer.querySelectorAll("[data-unnamed]")];
+    const unknown = [...new Set(unnamed.map(one => one.dataset.unnamed))].filter(id => !(id in names)).slice(0, 50);
     if (unknown.length) {
       for (const id of unknown) names[id] = `${id.slice(0, 8)}…`;
       const response = await fetch(`/inspector/names?posts=${unknown}&users=${unknown}`).catch(() => null);
       if (response?.ok) Object.assign(names, await response.json());
-      sessionStorage.setItem(NAMES, JSON.stringify(Object.fromEntries(Object.entries(names).slice(-500))));
     }
-    for (const element of drawer.querySelectorAll("[data-unnamed]")) {
-      element.textContent = names[element.dataset.id];
-      delete element.dataset.unnamed;
-    }
+    for (const one of unnamed) one.textContent = names[one.dataset.unnamed] ?? one.textContent;
   }
 
   return { show };
 }
 
-/** Add up equal operations of several requests or deliveries. */
+/** Add up equal operations of several deliveries, and batches of the same operations. */
 function merged(operations) {
   const found = new Map();
   for (const one of operations) {
     const key = [one.kind.replace(/\d+ /g, ""), one.container, one.status].join();
-    if (!found.has(key)) found.set(key, { ...one, count: 0, items: 0, charge: 0 });
+    if (!found.has(key)) found.set(key, { ...one, parts: {}, count: 0, items: 0, charge: 0 });
     const known = found.get(key);
-    known.isMixed ||= one.kind !== known.kind || one.isEach !== known.isEach;
+    for (const [, times, verb] of one.kind.matchAll(/(\d+) (\w+)/g)) known.parts[verb] = (known.parts[verb] ?? 0) + times * one.count;
+    known.isMixed ||= one.kind !== known.kind;
     known.partitionKeys = [...new Set([...known.partitionKeys, ...one.partitionKeys])];
     known.partitions = Math.max(known.partitions, one.partitions, known.partitionKeys.length);
     for (const name of ["count", "items", "charge"]) known[name] += one[name];
@@ -214,49 +172,14 @@ function merged(operations) {
   return [...found.values()].sort((a, b) => a.at - b.at);
 }
 
-function labelOf({ kind, count: calls, items, isEach, isMixed }) {
+function labelOf({ kind, count: calls, parts, isMixed }) {
   const times = calls > 1.01 ? `${number(Math.round(calls))} × ` : "";
-  const [name, parts] = kind.split(": ");
-  if (!parts) return times + name;
-  const verbs = parts.split(", ").map(part => part.split(" "));
-  if (isMixed) return `${times}batch, ${count(Math.round(items), verbs.length === 1 ? verbs[0][1] : "operation")} in all`;
-  const words = verbs.map(([n, verb]) => count(Number(n), verb)).join(" and ");
-  return isEach ? `${times}batch of ${words}` : `${times}batch, ${words} in all`;
+  if (!kind.startsWith("batch: ")) return times + kind;
+  const words = Object.entries(parts).map(([verb, total]) => count(Math.round(isMixed ? total : total / calls), verb)).join(" and ");
+  return isMixed ? `${times}batch, ${words} in all` : `${times}batch of ${words}`;
 }
 
-function tipOf(kind) {
-  return TIPS[Object.keys(TIPS).find(name => kind.startsWith(name))] ?? kind;
-}
-
-/** Explain the element with data-tip that is pointed at or has the focus. */
-function startTips(drawer) {
-  const box = drawer.querySelector("[data-tip-box]");
-  const hide = () => box.matches(":popover-open") && box.hidePopover();
-  const explain = event => {
-    const subject = event.target.closest?.("[data-tip]");
-    hide();
-    if (!subject) return;
-    box.textContent = subject.dataset.tip;
-    subject.setAttribute("aria-describedby", box.id);
-    box.showPopover();
-    const { left, top, bottom } = subject.getBoundingClientRect();
-    const { width, height } = box.getBoundingClientRect();
-    box.style.inset = "auto";
-    box.style.left = `${Math.max(8, Math.min(left, innerWidth - width - 8))}px`;
-    box.style.top = `${top > height + 12 ? top - height - 6 : bottom + 6}px`;
-  };
-  for (const kind of ["pointerover", "focusin"]) drawer.addEventListener(kind, explain);
-  for (const kind of ["pointerleave", "focusout"]) drawer.addEventListener(kind, hide);
-  drawer.addEventListener("keydown", event => {
-    if (event.key !== "Escape" || !box.matches(":popover-open")) return;
-    event.preventDefault();
-    hide();
-  }, true);
-}
-
-function text(tag, content, className = "") {
-  const element = document.createElement(tag);
-  element.textContent = content;
-  if (className) element.className = className;
-  return element;
+/** An element with a text, and with an explanation of it, which inspector.css shows. */
+function text(tag, content, className = "", tip = "") {
+  return element(tag, { className, ...(tip && { ariaDescription: tip, tabIndex: 0 }) }, content);
 }
