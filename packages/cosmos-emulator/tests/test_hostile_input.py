@@ -189,3 +189,20 @@ async def test_a_header_that_is_not_utf8_is_rejected(emulator: CosmosEmulator, c
 
     assert response.startswith(b"HTTP/1.1 410 ")
     assert b"is gone" in response
+
+
+@pytest.mark.parametrize("host", [b"\xfc", b"\x80", b"[", b"a b", b"localhost:abc", b"user@localhost", b""])
+@pytest.mark.parametrize("verb", [b"GET", b"HEAD"])
+async def test_an_odd_host_header_never_causes_a_server_error(
+    emulator: CosmosEmulator, monkeypatch: pytest.MonkeyPatch, verb: bytes, host: bytes
+) -> None:
+    monkeypatch.setattr(emulator.settings, "check_signatures", False)
+    address = urlsplit(emulator.endpoint)
+    reader, writer = await asyncio.open_connection(address.hostname, address.port)
+    writer.write(verb + b" / HTTP/1.1\r\nHost: " + host + b"\r\nConnection: close\r\n\r\n")
+
+    answer = await reader.read()
+
+    writer.close()
+    assert answer.startswith(b"HTTP/1.1 ")
+    assert answer.split()[1] < b"500"

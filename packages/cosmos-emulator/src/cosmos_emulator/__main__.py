@@ -135,6 +135,7 @@ def parse_arguments(arguments: list[str] | None) -> EmulatorSettings:
         script_operations=given.script_operations,
         lenient_order_by=given.lenient_order_by,
         tls=given.tls,
+        tls_names=tuple(given.tls_name),
         management_key=given.management_key,
         faults=Faults(*given.fault),
         latency=given.latency,
@@ -182,6 +183,13 @@ def _add_simulation_options(parser: argparse.ArgumentParser) -> None:
         help="second key, base64, that is exempt from --rbac",
     )
     parser.add_argument("--tls", action="store_true", help="serve https with a self-signed certificate")
+    parser.add_argument(
+        "--tls-name",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="another host name or address of the certificate, such as a Compose service; repeatable",
+    )
 
 
 def _data_actions(file: str) -> frozenset[str]:

@@ -125,4 +125,4 @@ class CosmosEmulator:
             raise ImportError("TLS needs the package cryptography; run: pip install 'cosmos-emulator[tls]'") from error
 
         self.certificate = directory / "certificate.pem"
-        return server_context(self.settings.host, self.certificate)
+        return server_context([self.settings.host, *self.settings.tls_names], self.certificate)

@@ -26,6 +26,7 @@ class EmulatorSettings:
         data_dir: None stores the data in a temporary directory.
         partitions: Least number of physical partitions of a new container; more throughput creates more.
         charge_profile: Coefficients of the modeled request charge.
+        tls_names: More host names and addresses of the certificate, such as that of a Compose service.
         accept_entra_tokens: Accept any Microsoft Entra ID token also with another `key` than the well-known one.
         management_key: A second key, exempt from `rbac`.
         script_operations: Calls a script can make before the next is not accepted; None: limited only by time.
@@ -51,6 +52,7 @@ class EmulatorSettings:
     key: str = WELL_KNOWN_KEY
     charge_profile: ChargeProfile = "service-2026"
     tls: bool = False
+    tls_names: tuple[str, ...] = ()
     accept_entra_tokens: bool = False
     management_key: str | None = None
     check_signatures: bool = True

@@ -15,11 +15,13 @@ _PRIVATE_DOMAINS: Final = (".localhost", ".internal", ".local", ".test")
 
 
 def check_host(host: str, peer: str | None) -> None:
-    """Raise 403 for a request from this machine to a host name that a site on the internet can own.
+    """Raise 400 for an invalid host, and 403 for a request from this machine to a name that a site can own.
 
     Such a site's page reaches the emulator by DNS rebinding: its name resolves to 127.0.0.1, so that the browser takes
     the emulator for the site itself.
     """
+    if not host.isascii():
+        raise CosmosError(400, "The header Host is invalid: it can have ASCII characters only.")
     if _is_loopback(peer) and not _is_private(host):
         raise CosmosError(403, f"The emulator does not serve the host name {host!r}. Use localhost or an IP address.")
 

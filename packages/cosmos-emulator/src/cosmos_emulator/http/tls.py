@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ipaddress
 import ssl
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -17,30 +18,43 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 _VALID: Final = timedelta(days=365)
+_RENEWED_BEFORE: Final = timedelta(days=7)
 _CLOCK_SKEW: Final = timedelta(hours=1)
 
 
-def server_context(host: str, certificate: Path) -> ssl.SSLContext:
-    """Create a key and its certificate; write only the certificate to a PEM file."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    public = _self_signed(host, key).public_bytes(serialization.Encoding.PEM)
-    certificate.write_bytes(public)
-    private = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
+def server_context(names: Iterable[str], certificate: Path) -> ssl.SSLContext:
+    """Load the key and the certificate for these host names and addresses, next to each other in PEM files.
+
+    They are created unless they exist, name all of these, and are valid for another week. So clients need to trust a
+    certificate only once per data directory.
+    """
+    key_file = certificate.with_suffix(".key")
+    subjects = _subjects(names)
+    if not (key_file.exists() and _still_serves(certificate, subjects)):
+        key = ec.generate_private_key(ec.SECP256R1())
+        key_file.unlink(missing_ok=True)
+        key_file.touch(mode=0o600)
+        key_file.write_bytes(
+            key.private_bytes(
+                serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+            )
+        )
+        certificate.write_bytes(_self_signed(subjects, key).public_bytes(serialization.Encoding.PEM))
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    # ssl loads chains only from files, so the key is in a file briefly.
-    chain = certificate.with_suffix(".key")
-    chain.touch(mode=0o600)
-    try:
-        chain.write_bytes(private + public)
-        context.load_cert_chain(chain)
-    finally:
-        chain.unlink()
+    context.load_cert_chain(certificate, key_file)
     return context
 
 
-def _self_signed(host: str, key: ec.EllipticCurvePrivateKey) -> x509.Certificate:
+def _still_serves(certificate: Path, subjects: list[x509.GeneralName]) -> bool:
+    try:
+        stored = x509.load_pem_x509_certificate(certificate.read_bytes())
+        named = stored.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except (OSError, ValueError, x509.ExtensionNotFound):
+        return False
+    return set(subjects) <= set(named) and stored.not_valid_after_utc > datetime.now(UTC) + _RENEWED_BEFORE
+
+
+def _self_signed(subjects: list[x509.GeneralName], key: ec.EllipticCurvePrivateKey) -> x509.Certificate:
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Cosmos DB emulator")])
     now = datetime.now(UTC)
     return (
@@ -51,17 +65,17 @@ def _self_signed(host: str, key: ec.EllipticCurvePrivateKey) -> x509.Certificate
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - _CLOCK_SKEW)
         .not_valid_after(now + _VALID)
-        .add_extension(x509.SubjectAlternativeName(_names(host)), critical=False)
+        .add_extension(x509.SubjectAlternativeName(subjects), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         .sign(key, hashes.SHA256())
     )
 
 
-def _names(host: str) -> list[x509.GeneralName]:
-    names: list[x509.GeneralName] = []
-    for one in sorted({host, "localhost", "127.0.0.1", "::1"}):
+def _subjects(names: Iterable[str]) -> list[x509.GeneralName]:
+    found: list[x509.GeneralName] = []
+    for one in sorted({*names, "localhost", "127.0.0.1", "::1"}):
         try:
-            names.append(x509.IPAddress(ipaddress.ip_address(one)))
+            found.append(x509.IPAddress(ipaddress.ip_address(one)))
         except ValueError:
-            names.append(x509.DNSName(one))
-    return names
+            found.append(x509.DNSName(one))
+    return found

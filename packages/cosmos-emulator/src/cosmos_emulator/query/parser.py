@@ -21,6 +21,10 @@ from cosmos_emulator.query.values import UNDEFINED, JsonOrUndefined
 MAX_NESTING = 100
 """Maximum nesting of parentheses, literals, subqueries and chained operators."""
 
+# A tree needs up to 80 bytes per character, so the caches hold 40 MB at most, and 1 MB of usual queries.
+_SHORT = 512
+_LONG = 8192
+
 _CONDITIONAL, _COALESCE, _OR, _AND, _COMPARISON = 1, 2, 3, 4, 5
 _BINARY_POWER = {
     **dict.fromkeys(("=", "!=", "<>", "<", "<=", ">", ">="), _COMPARISON),
@@ -39,15 +43,30 @@ _UNSUPPORTED_SUBQUERIES = ("ALL", "FIRST", "LAST")
 T = TypeVar("T")
 
 
-@lru_cache(maxsize=512)
 def parse(text: str) -> Query:
     """Return the syntax tree of a query. Raises 400 (SC1001)."""
+    if len(text) <= _SHORT:
+        return _short_query(text)
+    return _long_query(text) if len(text) <= _LONG else _parsed(text, _Parser.query)
+
+
+def parse_condition(text: str) -> Query:
+    """Return a patch condition, `FROM c WHERE …`, as a query."""
+    return _condition(text) if len(text) <= _SHORT else _parsed(text, _Parser.condition)
+
+
+@lru_cache(maxsize=512)
+def _short_query(text: str) -> Query:
+    return _parsed(text, _Parser.query)
+
+
+@lru_cache(maxsize=16)
+def _long_query(text: str) -> Query:
     return _parsed(text, _Parser.query)
 
 
 @lru_cache(maxsize=128)
-def parse_condition(text: str) -> Query:
-    """Return a patch condition, `FROM c WHERE …`, as a query."""
+def _condition(text: str) -> Query:
     return _parsed(text, _Parser.condition)
 
 

@@ -331,8 +331,7 @@ class Account:
 
     def offer_of(self, owner: Resource) -> Resource | None:
         """Return the offer of a database or container, if any."""
-        offers = self.resources.children("offers", "")
-        return next((offer for offer in offers if offer.body["offerResourceId"] == owner.rid), None)
+        return self.resources.offer_of(owner)
 
     def replace(self, resource: Resource, body: JsonObject) -> None:
         """Replace a resource's body; its rid and links do not change."""

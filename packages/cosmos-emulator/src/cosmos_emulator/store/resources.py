@@ -63,6 +63,8 @@ class ResourceTable:
         self._connection = _open_alone(path, durable=durable)
         self._by_rid: dict[str, Resource] = {}
         self._by_name: dict[tuple[str, str, str], Resource] = {}
+        self._by_parent: dict[tuple[str, str], dict[str, Resource]] = {}
+        self._offers: dict[str, Resource] = {}  # by the rid of their owner
         rows = self._connection.execute("SELECT rid, kind, parent, body, partitions FROM resources ORDER BY rowid")
         for rid, kind, parent, body, partitions in rows:
             self._remember(Resource(rid, kind, parent, json_text.parse_stored(body), partitions))
@@ -78,7 +80,11 @@ class ResourceTable:
 
     def children(self, kind: str, parent: str) -> list[Resource]:
         """Return the parent's resources of a kind, oldest first."""
-        return [one for one in self._by_rid.values() if one.kind == kind and one.parent == parent]
+        return list(self._by_parent.get((kind, parent), {}).values())
+
+    def offer_of(self, owner: Resource) -> Resource | None:
+        """Return the offer of a database or container, if any."""
+        return self._offers.get(owner.rid)
 
     def add(self, resource: Resource) -> None:
         """Store a new resource. Raises 409."""
@@ -106,6 +112,9 @@ class ResourceTable:
         self._connection.execute("DELETE FROM layouts WHERE rid = ?", (resource.rid,))
         del self._by_rid[resource.rid]
         del self._by_name[resource.kind, resource.parent, resource.id]
+        del self._by_parent[resource.kind, resource.parent][resource.rid]
+        if resource.kind == "offers":
+            del self._offers[str(resource.body["offerResourceId"])]
 
     def ranges(self, container: Resource) -> list[PartitionRange] | None:
         """Return a container's physical partitions in key order; None before a split."""
@@ -151,6 +160,9 @@ class ResourceTable:
     def _remember(self, resource: Resource) -> None:
         self._by_rid[resource.rid] = resource
         self._by_name[resource.kind, resource.parent, resource.id] = resource
+        self._by_parent.setdefault((resource.kind, resource.parent), {})[resource.rid] = resource
+        if resource.kind == "offers":
+            self._offers[str(resource.body["offerResourceId"])] = resource
 
 
 def _open_alone(path: Path, *, durable: bool) -> sqlite3.Connection:
