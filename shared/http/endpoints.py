@@ -73,43 +73,50 @@ def http_function(
 ) -> HttpFunction:
     """The HTTP function with the name and docstring of `handler`: runs `respond`, and `refuse` if that fails.
 
-    It answers an invalid Host header itself, because `refuse` may need a valid URL.
+    It answers an invalid Host header itself, because `respond` and `refuse` may need a valid URL.
     """
     name = handler.__name__
     summary = (handler.__doc__ or "").partition("\n")[0]
 
     async def run(req: func.HttpRequest, context: func.Context) -> func.HttpResponse:
-        started = time.perf_counter()
+        started, path = time.perf_counter(), path_of(req)
         # The host passes on the caller's trace, with its own span as the parent if it traces requests.
-        about = {"http.request.method": req.method, "url.path": path_of(req), "blog.summary": summary}
+        caller = context.trace_context.trace_parent
+        about = {"http.request.method": req.method, "url.path": path, "blog.summary": summary}
         if app_settings().inspector and (visitor := visitor_of(req)):
             about["blog.visitor"] = visitor
-        caller = context.trace_context.trace_parent
         with span(name, caller=caller, attributes=about) as recorded, metered(name) as charge:
-            line: dict[str, Any] = {"function": name, "method": req.method, "path": path_of(req)}
-            request_id, problem = dict[str, Any](request_id=context.invocation_id), dict[str, Any]()
-            if not _has_valid_host(req):
-                log(logging.INFO, "request", **line, status=400, problem="malformed-request", **request_id)
-                return problem_response(MalformedRequest("The Host header is invalid."), path_of(req))
+            has_valid_host, problem = _has_valid_host(req), dict[str, Any]()
             try:
+                if not has_valid_host:
+                    raise MalformedRequest("The Host header is invalid.")
                 async with deadline(REQUEST_DEADLINE_S):
                     response = await respond(req, charge)
             except Exception as error:  # noqa: BLE001 - the edge: maps every failure to a response
-                _log_failure(error, function=name, **request_id)
+                _log_failure(error, function=name, request_id=context.invocation_id)
                 problem = {"problem": problem_of(error).code}
-                response = refuse(error, req)
+                response = refuse(error, req) if has_valid_host else problem_response(error, path)
             response.headers["X-Content-Type-Options"] = "nosniff"
             if charge.answers:
                 response.headers["x-ms-request-charge"] = f"{charge.request_units:.2f}"
             if req.method not in QUERY and (token := str(charge.session)):
                 response.headers[SESSION_HEADER] = token
-            duration_ms = round((time.perf_counter() - started) * 1000, 1)
             charge_ru, status = round(charge.request_units, 2), response.status_code
             recorded.set_attributes({"http.response.status_code": status, "blog.charge_ru": charge_ru})
             if status >= _FAILURE:
                 fail(recorded, str(status))
-            numbers: dict[str, Any] = {"status": status, **problem, "charge_ru": charge_ru, "duration_ms": duration_ms}
-            log(logging.INFO, "request", **line, **numbers, **request_id)
+            log(
+                logging.INFO,
+                "request",
+                function=name,
+                method=req.method,
+                path=path,
+                status=status,
+                **problem,
+                charge_ru=charge_ru,
+                duration_ms=round((time.perf_counter() - started) * 1000, 1),
+                request_id=context.invocation_id,
+            )
         return response
 
     # The Functions host names a function after its Python function.
