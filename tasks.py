@@ -107,6 +107,13 @@ def test_real_host() -> None:
 
 
 @task
+def test_host_fidelity() -> None:
+    """Send the same requests to Microsoft's Functions host and to ours."""
+    setup()
+    python("-m", "pytest", "-s", "tests/real_host/fidelity")
+
+
+@task
 def smoke() -> None:
     """Deploy to a new azd environment, check the app, and delete it."""
     setup()

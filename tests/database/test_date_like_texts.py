@@ -6,7 +6,7 @@ import re
 from typing import Any, get_args
 
 import pytest
-from functions_host.cosmos_trigger.date_texts import UnparsableChangesError, parsed
+from functions_host.date_texts import UnparsableChangesError, parsed
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError

@@ -147,7 +147,14 @@ def _patient_worker(folder: Path) -> Path:
 
 @contextmanager
 def real_host(settings: Settings, log: Path, *, app: Path = REPOSITORY) -> Iterator[RealHost]:
-    """Run `app` on the host until the block ends. Raises RealHostUnavailable."""
+    """Run the blog, or another app with its settings, until the block ends. Raises RealHostUnavailable."""
+    with host_of(app, {**environment_of(settings), "BLOG_AUTH": "function-key"}, log) as host:
+        yield host
+
+
+@contextmanager
+def host_of(app: Path, environment: Mapping[str, str], log: Path) -> Iterator[RealHost]:
+    """Run an app on the host until the block ends. Raises RealHostUnavailable."""
     port = free_port()
     with log.open("wb") as output:
         process = subprocess.Popen(  # noqa: S603 - the host that the developer chose
@@ -156,8 +163,7 @@ def real_host(settings: Settings, log: Path, *, app: Path = REPOSITORY) -> Itera
             env={
                 # Compiling the app and all it imports takes seconds.
                 **{name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"},
-                **environment_of(settings),
-                "BLOG_AUTH": "function-key",
+                **environment,
                 "AzureWebJobsStorage": "",
                 "AzureWebJobsDisableHomepage": "true",
                 "FUNCTIONS_WORKER_RUNTIME": "python",

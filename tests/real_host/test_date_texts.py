@@ -10,7 +10,7 @@ from pathlib import Path
 
 from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient
-from functions_host.cosmos_trigger.date_texts import UnparsableChangesError, parsed
+from functions_host.date_texts import UnparsableChangesError, parsed
 
 from shared.settings import Account, Settings
 from tests.blog import EmulatorThread

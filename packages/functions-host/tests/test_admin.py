@@ -45,7 +45,7 @@ async def test_the_admin_api_triggers_a_timer(tmp_path: Path, http: ClientSessio
         await eventually(lambda: app_module().calls)
         calls = app_module().calls
 
-    assert statuses == [202, 400, 400, 400, 404, 404]
+    assert statuses == [202, 415, 400, 202, 404, 404]
     assert calls == [False]
 
 

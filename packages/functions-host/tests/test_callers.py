@@ -47,7 +47,6 @@ async def test_a_host_name_that_another_site_can_own_is_refused(
         "app.localhost",
         "functions:80",
         "host.docker.internal:7071",
-        "",
     ],
 )
 async def test_names_that_no_other_site_can_own_are_served(http: ClientSession, host: FunctionsHost, name: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from functions_host.cosmos_trigger.date_texts import UnparsableChangesError, parsed
+from functions_host.date_texts import UnparsableChangesError, parsed
 from tests.cosmos_apps import Account, calls, ids_of, trigger
 from tests.running import eventually, running, write_app
 

@@ -55,11 +55,23 @@ async def test_coroutines_run_concurrently_on_one_loop_without_a_limit(http: Cli
         assert app_module().loops == {asyncio.get_running_loop()}
 
 
-@pytest.mark.parametrize("count", [None, 0, "many"])
-async def test_the_thread_count_defaults_to_pythons(http: ClientSession, tmp_path: Path, count: object) -> None:
+async def test_a_hundred_sync_functions_run_at_once(http: ClientSession, tmp_path: Path) -> None:
+    async with running(write_app(tmp_path, GATHERING)) as host:
+        calls = [asyncio.create_task(_status(http, f"{host.url}/api/thread")) for _ in range(100)]
+        try:
+            await eventually(lambda: app_module().inside == 100)
+        finally:
+            app_module().gate.set()
+
+        assert set(await asyncio.gather(*calls)) == {200}
+
+
+@pytest.mark.parametrize("count", [0, "many"])
+async def test_an_invalid_thread_count_means_pythons_default(
+    http: ClientSession, tmp_path: Path, count: object
+) -> None:
     threads = min(32, (os.cpu_count() or 1) + 4)
-    environment = {} if count is None else {"PYTHON_THREADPOOL_THREAD_COUNT": str(count)}
-    async with running(write_app(tmp_path, GATHERING), environment) as host:
+    async with running(write_app(tmp_path, GATHERING), {"PYTHON_THREADPOOL_THREAD_COUNT": str(count)}) as host:
         calls = [asyncio.create_task(_status(http, f"{host.url}/api/thread")) for _ in range(threads + 3)]
         try:
             await eventually(lambda: app_module().inside == threads)

@@ -65,6 +65,11 @@ class LoadedFunction:
         return str(self.trigger["type"])
 
     @property
+    def route(self) -> str:
+        """The route of an HTTP trigger, without the prefix of host.json."""
+        return str(self.trigger.get("route", self.name))
+
+    @property
     def argument(self) -> str:
         """The name of the trigger's parameter."""
         return str(self.trigger["name"])

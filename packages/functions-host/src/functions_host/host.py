@@ -35,6 +35,9 @@ from .trigger_thread import TriggerThread
 
 _log = logging.getLogger("Host.Startup")
 
+# What the real host sets for its worker, observed with 4.1037.
+_THREADS = 1000
+
 
 class FunctionsHost:
     """A running app, as an async context manager. `functions` are keyed by lowercase name.
@@ -51,7 +54,11 @@ class FunctionsHost:
         self._configure_logs = configure_logs
         self.url = ""
         self.state = "Default"
+        self.app_dir = settings.app_dir.resolve()
+        self.script = ""
         self.functions: dict[str, LoadedFunction] = {}
+        self.disabled: dict[str, LoadedFunction] = {}
+        self.is_drained = False
         self._resources = AsyncExitStack()
         self._triggers = TriggerThread()
         self._clients = ClientCache()
@@ -61,7 +68,6 @@ class FunctionsHost:
         self._port = 0
         self._sockets = list(sockets)
         self._manual: set[asyncio.Task[None]] = set()
-        self._drained = False
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -98,33 +104,33 @@ class FunctionsHost:
         self._supervisor.start()
 
     def _load(self) -> HttpServer:
-        app_dir = self._settings.app_dir.resolve()
+        app_dir = self.app_dir
         local = read_local_settings(app_dir) if self._settings.local_settings else LocalSettings()
         # As on the platform, where an app setting of this name wins.
         signed = {"WEBSITE_AUTH_ENABLED": "True"} if self._settings.sign_in else {}
         environment = {**signed, **self._settings.environment}
         settings = self._resources.enter_context(app_environment(local, environment))
+        os.environ.setdefault("PYTHON_THREADPOOL_THREAD_COUNT", str(_THREADS))
         config = read_host_config(app_dir, settings)
         if self._configure_logs:
             configure_logging(config.log_levels, quiet=self._settings.quiet)
-        script = find_script(app_dir, settings)
-        self._resources.enter_context(importable(app_dir, script))
-        enabled = [
-            function
-            for function in load_functions(script)
-            if config.serves(function.name) and not _is_disabled(function.name, settings)
-        ]
-        enabled, bindings = self._bound(enabled, settings)
+        self.script = find_script(app_dir, settings)
+        self._resources.enter_context(importable(app_dir, self.script))
+        functions, bindings = self._bound(
+            [function for function in load_functions(self.script) if config.serves(function.name)], settings
+        )
+        self.disabled.update({f.name.lower(): f for f in functions if _is_disabled(f.name, settings)})
         self._invoker = Invoker(config.function_timeout_s, _thread_count(settings), bindings)
         self._resources.callback(self._invoker.close)
+        enabled = [function for function in functions if function.name.lower() not in self.disabled]
         self._supervisor = ListenerSupervisor(self._listeners(enabled, settings, config))
         self._port = local.port if self._settings.port is None else self._settings.port
-        return self._http_server(enabled, settings, config, local)
+        return self._http_server(functions, settings, config, local)
 
     async def stop(self) -> None:
         """Stop listening, wait up to 10 s for running calls and restore the environment."""
         self.state = "Stopping"
-        await self._triggers.run(self._supervisor.stop(drain=self._drained))
+        await self._triggers.run(self._supervisor.stop(drain=self.is_drained))
         if self._manual:
             await asyncio.wait(self._manual, timeout=10)
         await self._resources.aclose()
@@ -143,7 +149,7 @@ class FunctionsHost:
 
     async def drain(self) -> None:
         """Stop the listeners permanently. Running batches are checkpointed."""
-        self._drained = True
+        self.is_drained = True
         await self._triggers.run(self._supervisor.stop(drain=True))
 
     def is_listening(self, function_name: str) -> bool:
@@ -157,7 +163,8 @@ class FunctionsHost:
         """Invoke a function in the background. Raises ValueError for an invalid payload."""
         argument: object
         if function.type == HTTP:
-            raise ValueError("call an HTTP function by its route")
+            _log.error("function=%s manual invocation failed: an HTTP request is required", function.name)
+            return
         if function.type == COSMOS:
             if not isinstance(json.loads(payload or "[]"), list):
                 raise ValueError("the input of a Cosmos DB function must be a JSON array of items")
@@ -218,9 +225,8 @@ class FunctionsHost:
     ) -> HttpServer:
         router = build_router((f for f in functions if f.type == HTTP), config.route_prefix)
         for route in router.routes:
-            self._serve(route.function)
-            if route.function.retry is not None:
-                _log.warning("function=%s ignoring its retry policy: HTTP triggers do not retry", route.function.name)
+            if route.function.name.lower() not in self.disabled:
+                self._serve(route.function)
         return HttpServer(
             router,
             self._invoker,
@@ -233,6 +239,9 @@ class FunctionsHost:
             body_limit=config.body_limit,
             home_page=not settings.is_true("AzureWebJobsDisableHomepage"),
             has_sign_in=self._settings.sign_in,
+            has_telemetry=config.has_telemetry,
+            retry=config.retry,
+            disabled=self.disabled,
         )
 
     def _keys(self, functions: Iterable[LoadedFunction]) -> Keys | None:
@@ -284,10 +293,8 @@ def _is_disabled(name: str, settings: AppSettings) -> bool:
 
 
 def _thread_count(settings: AppSettings) -> int | None:
-    text = settings.get("PYTHON_THREADPOOL_THREAD_COUNT")
-    if not text:
-        return None
+    text = settings.get("PYTHON_THREADPOOL_THREAD_COUNT") or str(_THREADS)
     if text.isdigit() and int(text) > 0:
         return int(text)
-    _log.warning("PYTHON_THREADPOOL_THREAD_COUNT: %r is not a positive integer; using the default", text)
+    _log.warning("PYTHON_THREADPOOL_THREAD_COUNT: %r is not a positive integer; using Python's default", text)
     return None

@@ -47,6 +47,7 @@ class HostConfig:
     retry: RetryPolicy | None = None
     functions: frozenset[str] | None = None
     body_limit: int = DEFAULT_BODY_LIMIT
+    has_telemetry: bool = False
 
     def serves(self, function_name: str) -> bool:
         """Return whether `functions` includes the function."""
@@ -66,6 +67,8 @@ def read_host_config(app_dir: Path, settings: AppSettings) -> HostConfig:
             log_levels=_log_levels(tree.section("logging:logLevel")),
             retry=parse_host_json_policy(retry) if (retry := tree.section("retry")) else None,
             functions=_allow_list(tree),
+            has_telemetry=tree.get("telemetryMode", "").lower() == "opentelemetry"
+            or bool(settings.get("APPLICATIONINSIGHTS_CONNECTION_STRING")),
             body_limit=int(settings.get("FUNCTIONS_REQUEST_BODY_SIZE_LIMIT") or DEFAULT_BODY_LIMIT),
         )
     except ValueError as error:

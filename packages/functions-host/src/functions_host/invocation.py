@@ -8,6 +8,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import re
+import secrets
 import threading
 import time
 import uuid
@@ -23,15 +25,24 @@ from .trigger_thread import run_on
 
 _log = logging.getLogger("Host.General")
 _thread_local = threading.local()
+_TRACE_PARENT = re.compile(r"00-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]{2})")
 
 
 class TraceContext:
-    """The caller's W3C trace context. It is empty if there is none, because this host traces nothing itself."""
+    """The W3C trace context of an invocation. It is empty without telemetry, as in the real host."""
 
     def __init__(self, trace_parent: str = "", trace_state: str = "") -> None:
         self.trace_parent = trace_parent
         self.trace_state = trace_state
         self.attributes: dict[str, str] = {}
+
+    @classmethod
+    def of_caller(cls, headers: Mapping[str, str]) -> TraceContext:
+        """Return a new span in the trace of a request, or in a new trace. This host exports neither."""
+        caller = _TRACE_PARENT.fullmatch(headers.get("traceparent", ""))
+        trace, flags = caller.groups() if caller else (secrets.token_hex(16), "01")
+        state = headers.get("tracestate", "") if caller else ""
+        return cls(f"00-{trace}-{secrets.token_hex(8)}-{flags}", state)
 
 
 class Context:
@@ -98,6 +109,7 @@ class Invoker:
             arguments = {**arguments, "context": context}
         log = logging.getLogger(f"Function.{function.name}")
         started = time.perf_counter()
+        _thread_local.invocation_id = invocation_id
         self._running[invocation_id] = (time.monotonic(), function.name)
         bindings = self._bindings.get(function.name)
         try:
@@ -108,7 +120,9 @@ class Invoker:
                 raise RuntimeError(f"function '{function.name}' without a $return binding returned a non-None value")
             if bindings is not None:
                 await bindings.write(arguments, result)
-        except Exception as error:
+        except (Exception, asyncio.CancelledError) as error:
+            if isinstance(error, asyncio.CancelledError) and _is_being_cancelled():
+                raise
             log.exception(_LINE, function.name, invocation_id, _elapsed_ms(started), "failed")
             raise InvocationError(f"{type(error).__name__}: {error}") from error
         finally:
@@ -158,6 +172,12 @@ class Invoker:
     def close(self) -> None:
         """Reject new calls. Running threads cannot be stopped."""
         self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _is_being_cancelled() -> bool:
+    """Return whether the host cancels this call. Otherwise, the function itself raised CancelledError."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 _LINE = "function=%s id=%s duration_ms=%.1f outcome=%s"

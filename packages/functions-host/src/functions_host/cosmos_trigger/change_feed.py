@@ -15,8 +15,8 @@ from typing import Any
 from azure.core import MatchConditions
 from azure.cosmos.aio import ContainerProxy
 
+from ..date_texts import parsed
 from .binding import Mode, Start
-from .date_texts import parsed
 from .lease import FULL_FIDELITY, FeedRange
 
 

@@ -14,11 +14,11 @@ from enum import Enum, auto
 
 from azure.core.exceptions import AzureError
 
+from ..date_texts import UnparsableChangesError
 from ..errors import InvocationError, RetriesAbortedError
 from ..retry import is_set_within
 from .binding import CosmosTriggerBinding
 from .change_feed import FeedPage, FeedReader, PartitionSplitError
-from .date_texts import UnparsableChangesError
 from .lease import FULL_FIDELITY, Lease
 from .lease_store import LeaseLostError, LeaseStore
 

@@ -13,15 +13,15 @@ import secrets
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl
-
-from aiohttp import web
 
 from ..errors import HostStartError
 from ..functions import LoadedFunction
+from .request import query_pairs
+from .request_head import RequestHead
 
 HEADER = "x-functions-key"
 _KEY_BYTES = 40
+_Keys = list[dict[str, str]]
 
 
 class Keys:
@@ -30,38 +30,41 @@ class Keys:
     def __init__(self, directory: Path, functions: Iterable[LoadedFunction]) -> None:
         """Read the keys for HTTP functions. Raises HostStartError for an invalid file."""
         host = _read(directory / "host.json", {"masterKey": _key("master"), "functionKeys": [_key("default")]})
-        self._master = _values(directory / "host.json", [host.get("masterKey")])
-        self._host = _values(directory / "host.json", host.get("functionKeys", []))
-        self._by_function: dict[str, list[bytes]] = {}
+        self._master = _checked(directory / "host.json", [host.get("masterKey")])
+        self.of_host = _checked(directory / "host.json", host.get("functionKeys", []))
+        self.by_function: dict[str, _Keys] = {}
         for function in functions:
             if _level(function) != "anonymous":
                 path = directory / f"{function.name.lower()}.json"
                 keys = _read(path, {"keys": [_key("default")]}).get("keys", [])
-                self._by_function[function.name] = _values(path, keys)
+                self.by_function[function.name] = _checked(path, keys)
 
-    def allow(self, function: LoadedFunction, request: web.BaseRequest) -> bool:
+    def allow(self, function: LoadedFunction, head: RequestHead) -> bool:
         """Return whether a request has a key that the function's authorization level accepts."""
         level = _level(function)
-        if level == "anonymous" or self.allow_admin(request):
+        if level == "anonymous" or self.allow_admin(head):
             return True
-        return level == "function" and _has(request, [*self._host, *self._by_function[function.name]])
+        return level == "function" and _has(head, [*self.of_host, *self.by_function[function.name]])
 
-    def allow_admin(self, request: web.BaseRequest) -> bool:
+    def allow_admin(self, head: RequestHead) -> bool:
         """Return whether a request has the master key."""
-        return _has(request, self._master)
+        return _has(head, self._master)
+
+    def is_of_host(self, head: RequestHead) -> bool:
+        """Return whether a request has a host key that is not the master key."""
+        return _has(head, self.of_host)
 
 
 def _level(function: LoadedFunction) -> str:
     return str(function.trigger.get("authLevel", "function")).lower()
 
 
-def _has(request: web.BaseRequest, accepted: Iterable[bytes]) -> bool:
-    given = request.headers.get(HEADER)
+def _has(head: RequestHead, accepted: Iterable[dict[str, str]]) -> bool:
+    given = head.headers.get(HEADER)
     if given is None:
-        pairs = parse_qsl(request.raw_path.partition("?")[2], errors="replace")
-        given = next((value for name, value in pairs if name.lower() == "code"), "")
-    key = given.encode(errors="replace")
-    return any(hmac.compare_digest(key, each) for each in accepted)
+        given = next((value for name, value in query_pairs(head.query) if name.lower() == "code"), "")
+    key = given.encode()
+    return any(hmac.compare_digest(key, each["value"].encode()) for each in accepted)
 
 
 def _key(name: str) -> dict[str, object]:
@@ -83,7 +86,7 @@ def _read(path: Path, new: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _values(path: Path, keys: Any) -> list[bytes]:
+def _checked(path: Path, keys: Any) -> _Keys:
     if not isinstance(keys, list):
         raise _invalid(path, "the keys must be in an array")
     for key in keys:
@@ -91,7 +94,7 @@ def _values(path: Path, keys: Any) -> list[bytes]:
             raise _invalid(path, "each key must have a value")
         if key.get("encrypted"):
             raise _invalid(path, "encrypted keys are not supported")
-    return [key["value"].encode() for key in keys]
+    return [{"name": str(key.get("name")), "value": key["value"]} for key in keys]
 
 
 def _invalid(path: Path, reason: str) -> HostStartError:

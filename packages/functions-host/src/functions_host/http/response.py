@@ -7,23 +7,37 @@ Rules: the azure-functions library's http.py, azure-functions-host Binding/Http/
 from __future__ import annotations
 
 import json
-from http.cookies import SimpleCookie
+import re
+from datetime import UTC
+from email.utils import format_datetime, parsedate_to_datetime
+from http.cookies import Morsel, SimpleCookie
+from urllib.parse import quote
 
 import azure.functions as func
 from aiohttp import web
 from multidict import CIMultiDict
 
+from .. import date_texts
+
 TEXT = "text/plain; charset=utf-8"
-# The server computes these from the body.
-_COMPUTED = ("content-length", "transfer-encoding")
+_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_VALUE = re.compile(r"[\t -~]*")
 
 
 class UnencodableResultError(TypeError):
-    """The worker would reject the return value."""
+    """The worker or the server would reject the return value."""
+
+
+class BrokenResponseError(Exception):
+    """The server finds a wrong length: too short for the body, or so long that it ends the connection."""
+
+    def __init__(self, message: str, *, ends_connection: bool) -> None:
+        super().__init__(message)
+        self.ends_connection = ends_connection
 
 
 def web_response(value: object) -> web.Response:
-    """Convert a return value. Raises UnencodableResultError."""
+    """Convert a return value. Raises UnencodableResultError, ValueError or BrokenResponseError."""
     if isinstance(value, func.HttpResponse):
         response = _from_http_response(value)
     elif isinstance(value, str):
@@ -31,9 +45,20 @@ def web_response(value: object) -> web.Response:
     else:
         kind = type(value).__name__
         raise UnencodableResultError(f"unable to encode outgoing TypedData: unsupported type {kind}")
-    if any("\r" in header or "\n" in header for header in response.headers.values()):
-        raise UnencodableResultError("a header value contains a line break")
+    for name, text in response.headers.items():
+        if not (_NAME.fullmatch(name) and _VALUE.fullmatch(text)):
+            raise UnencodableResultError(f"invalid header {name!r}: {text!r}")
+    _check_length(response)
     return response
+
+
+def _check_length(response: web.Response) -> None:
+    length = response.headers.get("Content-Length")
+    body = response.body if isinstance(response.body, bytes) else b""
+    if "Transfer-Encoding" in response.headers or (length is not None and int(length) > len(body)):
+        raise BrokenResponseError("the body is shorter than the headers say", ends_connection=True)
+    if length is not None and int(length) < len(body):
+        raise BrokenResponseError("the body is longer than the headers say", ends_connection=False)
 
 
 def _from_http_response(response: func.HttpResponse) -> web.Response:
@@ -42,52 +67,69 @@ def _from_http_response(response: func.HttpResponse) -> web.Response:
         if name.lower() == "set-cookie":
             # The worker also parses cookies, which drops attributes unknown to http.cookies.
             for morsel in SimpleCookie(value).values():
-                headers.add(name, morsel.OutputString())
-        elif name.lower() not in _COMPUTED:
+                headers.add(name, _cookie(morsel))
+        else:
             headers[name] = value
     if "content-type" not in headers:
         mimetype = response.mimetype
         headers["Content-Type"] = (
             f"{mimetype}; charset={response.charset}" if mimetype.startswith("text/") else mimetype
         )
-    return web.Response(status=response.status_code, body=response.get_body(), headers=headers)
+    body = response.get_body() if response.status_code != 205 else b""
+    return web.Response(status=response.status_code, body=body, headers=headers)
+
+
+def _cookie(morsel: Morsel[str]) -> str:
+    """Write a cookie as the real host does (worker datumdef.py, aspnetcore SetCookieHeaderValue.cs)."""
+    parts = [f"{morsel.key}={quote(morsel.value, safe='')}"]
+    if morsel["expires"]:
+        parts.append(
+            f"expires={format_datetime(parsedate_to_datetime(morsel['expires']).astimezone(UTC), usegmt=True)}"
+        )
+    if morsel["max-age"]:
+        parts.append(f"max-age={int(float(morsel['max-age']))}")
+    parts += [f"domain={morsel['domain']}", f"path={morsel['path']}"]
+    if morsel["secure"]:
+        parts.append("secure")
+    if (same_site := morsel["samesite"].lower()) in ("lax", "strict", "none"):
+        parts.append(f"samesite={same_site}")
+    if morsel["httponly"]:
+        parts.append("httponly")
+    return "; ".join(parts)
 
 
 def _from_text(text: str) -> web.Response:
     try:
-        parsed = json.loads(text)
-    except ValueError:
+        parsed = date_texts.parsed(json.loads(text))
+    except (ValueError, date_texts.UnparsableChangesError):
         return _text(text)
-    if isinstance(parsed, dict) and "body" in parsed:
-        return _from_description(parsed)
+    if isinstance(parsed, dict) and "body" in (described := {name.lower(): value for name, value in parsed.items()}):
+        return _from_description(described)
     if isinstance(parsed, (dict, list)):
         return _text(_indented(parsed))
     if parsed is None:
         return _text("")
-    # Strings lose their quotes; numbers and booleans are unchanged.
-    return _text(parsed if isinstance(parsed, str) else text.strip())
+    # Strings lose their quotes, and .NET formats numbers and booleans.
+    is_whole = isinstance(parsed, float) and parsed.is_integer() and abs(parsed) < 1e15
+    return _text(str(int(parsed) if is_whole else parsed))
 
 
 def _from_description(description: dict[str, object]) -> web.Response:
-    status = description.get("statusCode", description.get("status", 200))
-    if not isinstance(status, (int, str)):
-        raise UnencodableResultError(f"status {status!r} must be a number")
-    body = description["body"]
-    headers = description.get("headers")
-    response = _text(_body_text(body), int(status))
-    if isinstance(body, (dict, list)):
-        response.headers["Content-Type"] = "application/json; charset=utf-8"
-    if isinstance(headers, dict):
+    status = str(description.get("statuscode", description.get("status", 200)))
+    response = _text(_body_text(description["body"]), int(status) if status.isdecimal() else 200)
+    if isinstance(headers := description.get("headers"), dict):
         for name, value in headers.items():
-            if name.lower() not in _COMPUTED:
-                response.headers[name] = str(value)
+            is_text = name.lower() == "content-type" and "charset" not in str(value)
+            response.headers[name] = f"{value}; charset=utf-8" if is_text else str(value)
     return response
 
 
 def _body_text(body: object) -> str:
     if body is None:
         return ""
-    return body if isinstance(body, str) else _indented(body)
+    if isinstance(body, list):
+        return "System.Collections.Generic.List`1[System.Object]"  # what .NET writes
+    return body if isinstance(body, str) else json.dumps(body, separators=(",", ":"), ensure_ascii=False)
 
 
 def _indented(value: object) -> str:

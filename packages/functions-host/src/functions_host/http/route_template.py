@@ -83,7 +83,7 @@ class RouteTemplate:
         last = segment[-1]
         if len(segment) > 2 and isinstance(last, _Parameter) and last.optional:
             # `{file}.{ext?}` matches both the separator and the extension, or neither.
-            return f"(?:{self._parts(segment)}|{self._parts(segment[:-2])})"
+            return f"(?:{self._parts(segment)}|{self._parts(segment[:-2])}(?<!\\.))"
         return self._parts(segment)
 
     def _parts(self, parts: _Segment) -> str:
@@ -93,7 +93,7 @@ class RouteTemplate:
                 pattern += re.escape(part)
             else:
                 self._group_names.append(part.name)
-                pattern += "(.*)" if part.catch_all else "([^/]+)"
+                pattern += "((?!/).*)" if part.catch_all else "([^/]+)"
         return pattern
 
 

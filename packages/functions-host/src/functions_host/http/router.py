@@ -64,15 +64,14 @@ def _route(function: LoadedFunction, route_prefix: str) -> Route:
     text = _route_text(function)
     if text.lower().startswith(_RESERVED):
         raise FunctionIndexError(f"route '{text}' must not start with {' or '.join(_RESERVED)}")
-    written = str(function.trigger.get("route", function.name))
-    template = RouteTemplate(f"{route_prefix}/{written}" if route_prefix else written)
+    template = RouteTemplate(f"{route_prefix}/{function.route}" if route_prefix else function.route)
     methods = function.trigger.get("methods")
     allowed = frozenset(str(method).upper() for method in methods) if isinstance(methods, list) else None
     return Route(function, template, allowed)
 
 
 def _route_text(function: LoadedFunction) -> str:
-    return str(function.trigger.get("route", function.name)).strip("/")
+    return function.route.strip("/")
 
 
 def _refuse_conflict(route: Route, same_text: Iterable[Route]) -> None:

@@ -5,13 +5,14 @@ Rules: azure-functions-host WebHost/Middleware.
 
 from __future__ import annotations
 
-import asyncio
+import ipaddress
 import logging
+import random
 import re
 import socket
 import time
+from asyncio import Event
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from aiohttp import web
 
@@ -19,14 +20,15 @@ from ..errors import InvocationError
 from ..function_bindings import Output
 from ..functions import LoadedFunction
 from ..invocation import Invoker, TraceContext
+from ..retry import RetryPolicy, RetryState, run_with_retries
 from . import sign_in
-from .admin import AdminApi, is_public
+from .admin import AdminApi, is_known, is_public
 from .callers import ForbiddenCallerError, check_host, check_page
-from .connections import LimitedServer
+from .connections import SERVER, HostRequest, LimitedServer
 from .cors import CorsPolicy
 from .keys import Keys
-from .request import function_request, split_target
-from .response import UnencodableResultError, web_response
+from .request import function_request
+from .response import BrokenResponseError, UnencodableResultError, web_response
 from .router import Router
 from .throttle import QueueFullError, RequestThrottle
 
@@ -35,9 +37,12 @@ STOP_TIMEOUT_S = 10.0
 # How long an unread body (too large, chunked) is drained before the connection closes.
 LINGERING_S = 2.0
 
-# Like Kestrel (dotnet/aspnetcore HttpUtilities.cs, IsHostHeaderValid), which does not limit the port.
-_HOST = re.compile(r"(?:(?:\[[0-9A-Fa-f:.]{3,}\]|[A-Za-z0-9!$&'()._~-]+)(?::(?P<port>[0-9]{1,5}))?)?")
+_AUTHORITY = re.compile(r"(?:\[(?P<address>.*)\]|(?P<name>[^:]+))(?::(?P<port>\d+))?")
+# What .NET's Uri accepts of what Kestrel does. Labels have up to 63 characters.
+_NAME = re.compile(r"(?=.{1,255}$)(?:[A-Za-z0-9_-]{1,63}\.)*[A-Za-z0-9_-]{1,63}\.?")
 _LAST_PORT = 65_535
+# A client learns from it that /admin also accepts tokens, as in Azure; this host does not.
+_UNAUTHORIZED = {"WWW-Authenticate": "Bearer"}
 
 _log = logging.getLogger("Host.Http")
 
@@ -59,8 +64,14 @@ class HttpServer:
         body_limit: int,
         home_page: bool,
         has_sign_in: bool,
+        has_telemetry: bool,
+        retry: RetryPolicy | None,
+        disabled: Mapping[str, LoadedFunction],
     ) -> None:
-        """Create a server. Bodies over `body_limit` bytes return 413. Without `keys`, no request needs one."""
+        """Create a server. Bodies over `body_limit` bytes return 500. Without `keys`, no request needs one.
+
+        `disabled` functions, by lowercase name, are served only with the master key.
+        """
         self._router = router
         self._invoker = invoker
         self._admin = admin
@@ -72,13 +83,16 @@ class HttpServer:
         self._body_limit = body_limit
         self._home_page = home_page
         self._has_sign_in = has_sign_in
+        self._has_telemetry = has_telemetry
+        self._retry = retry
+        self._disabled = disabled
         self._runner: web.ServerRunner | None = None
 
     async def start(self, sockets: Sequence[socket.socket]) -> None:
         """Listen on duplicates of these sockets."""
         server = LimitedServer(
             self._handle,
-            request_factory=self._make_request,
+            self._body_limit,
             access_log=None,
             # The real host forwards compressed bodies unchanged.
             auto_decompress=False,
@@ -94,13 +108,17 @@ class HttpServer:
         if self._runner is not None:
             await self._runner.cleanup()
 
-    def _make_request(self, message: Any, payload: Any, protocol: Any, writer: Any, task: Any) -> web.BaseRequest:
-        loop = asyncio.get_running_loop()
-        return web.BaseRequest(message, payload, protocol, writer, task, loop, client_max_size=self._body_limit)
-
-    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+    async def _handle(self, request: HostRequest) -> web.StreamResponse:
         started = time.perf_counter()
-        response = await self._respond(request)
+        try:
+            response = await self._respond(request)
+        except BrokenResponseError as error:
+            _log.error("%s %s: invalid response: %s", request.method, ascii(request.head.path), error)
+            if error.ends_connection:
+                request.protocol.force_close()
+            response = web.Response(status=500)
+        if "Server" not in response.headers:
+            response.headers["Server"] = SERVER
         # A query can contain a function key. Tools poll /admin, which would bury the other lines.
         path = request.raw_path.partition("?")[0]
         if _log.isEnabledFor(logging.INFO) and path[:7].lower() != "/admin/":
@@ -108,11 +126,9 @@ class HttpServer:
             _log.info("%s %s %d %.1f ms", request.method, ascii(path)[1:-1], response.status, milliseconds)
         return response
 
-    async def _respond(self, request: web.BaseRequest) -> web.StreamResponse:
-        if not _is_valid_host(request.host):
-            return web.Response(status=400)
+    async def _respond(self, request: HostRequest) -> web.StreamResponse:
         try:
-            check_host(request.headers.get("Host", ""), self._allowed_hosts)
+            check_host(request.head.host, self._allowed_hosts)
             response = self._cors.preflight(request)
             if response is not None:
                 return response
@@ -124,73 +140,103 @@ class HttpServer:
         if self._cors.origins:
             self._cors.add_headers(request, response)
         for name, value in self._custom_headers.items():
-            response.headers[name] = value
+            response.headers.setdefault(name, value)
         return response
 
-    async def _route(self, request: web.BaseRequest) -> web.Response:
-        path, query = split_target(request.raw_path)
+    async def _route(self, request: HostRequest) -> web.Response:
+        head, path = request.head, request.head.path.removeprefix("/")
         if self._has_sign_in and path[:6].lower() == sign_in.PREFIX:
-            return await sign_in.respond(request, path, query)
-        if path[:6].lower() == "admin/":
+            return await sign_in.respond(request, path, head.query)
+        is_admin = is_known(head)
+        if is_admin or head.path.lower().startswith("/runtime/webhooks/"):
             check_page(request.headers)
-            if self._keys is not None and not is_public(path) and not self._keys.allow_admin(request):
-                return web.Response(status=401)
-            # Like ASP.NET Core. A browser sends JSON to another site only with that site's permission.
-            if request.body_exists and request.content_type != "application/json":
+            if self._keys is not None and not is_public(head) and not self._keys.allow_admin(head):
+                if self._keys.is_of_host(head):
+                    return web.Response(status=403)
+                return web.Response(status=401, headers=_UNAUTHORIZED)
+            if not is_admin:
+                return web.Response(status=404)
+            # A browser sends JSON to another site only with that site's permission.
+            if request.body_exists and request.content_type != "application/json" and not is_public(head):
                 return web.Response(status=415)
-            return await self._admin.handle(request.method, path, await request.read())
-        found = self._router.match(request.method, path)
+            return await self._admin.handle(head, request.content_type, await request.read(), self._keys)
+        found = self._router.match(head.method.upper(), path)
         if found is None:
-            return self._no_match(request, path)
+            return self._no_match(path)
         function, route_values = found
-        if self._keys is not None and not self._keys.allow(function, request):
+        if function.name.lower() in self._disabled and not (self._keys and self._keys.allow_admin(head)):
+            return web.Response(status=404)
+        if self._keys is not None and not self._keys.allow(function, head):
             return web.Response(status=401)
+        if not _is_authority(head.host):
+            return web.Response(status=500)
         try:
             async with self._throttle.slot():
-                return await self._serve(request, function, query, route_values)
+                return await self._serve(request, function, route_values)
         except QueueFullError:
             return web.Response(status=429, headers={"X-FUNCTION-SCALEOUT": "1"})
 
-    def _no_match(self, request: web.BaseRequest, path: str) -> web.Response:
-        if path or request.method != "GET":
+    def _no_match(self, path: str) -> web.Response:
+        if path:
             return web.Response(status=404)
         if self._home_page:
             return web.Response(text=HOME_PAGE, content_type="text/html")
         return web.Response(status=204)
 
     async def _serve(
-        self, request: web.BaseRequest, function: LoadedFunction, query: str, route_values: Mapping[str, str]
+        self, request: HostRequest, function: LoadedFunction, route_values: Mapping[str, str]
     ) -> web.Response:
         try:
             body = await self._body(request)
         except web.HTTPRequestEntityTooLarge:
-            return web.Response(status=413)
+            _log.error("function=%s is not called: the body has more than %d bytes", function.name, self._body_limit)
+            return web.Response(status=500)
         headers = sign_in.authenticated(request) if self._has_sign_in else request.headers
-        argument = function_request(request, headers, query, route_values, body)
-        arguments: dict[str, object] = {function.argument: argument}
+        trace = TraceContext.of_caller(headers) if self._has_telemetry else None
         output = Output()
-        if function.output is not None:
-            arguments[function.output] = output
-        trace = TraceContext(headers.get("traceparent", ""), headers.get("tracestate", ""))
+        results: list[object] = []
+
+        async def attempt(state: RetryState) -> None:
+            argument = function_request(request.head, headers, route_values, body)
+            arguments: dict[str, object] = {function.argument: argument}
+            if function.output is not None:
+                arguments[function.output] = output
+            results.append(await self._invoker.invoke(function, arguments, trace=trace, retry=state))
+
         try:
-            result = await self._invoker.invoke(function, arguments, trace=trace)
-            return web_response(output.value if function.output is not None else result)
+            await run_with_retries(function.retry or self._retry, attempt, halted=Event(), random=random.random)
+            response = web_response(output.value if function.output is not None else results[-1])
         except InvocationError:
             return web.Response(status=500)
         except (UnencodableResultError, ValueError) as error:
             _log.error("function=%s returned an invalid response: %s", function.name, error)
             return web.Response(status=500)
+        if response.body and not request.head.is_http_1_0 and "Content-Length" not in response.headers:
+            response.enable_chunked_encoding()
+        return response
 
-    async def _body(self, request: web.BaseRequest) -> bytes:
+    async def _body(self, request: HostRequest) -> bytes:
         """Return the body, or b'' without Content-Length, which the real host requires."""
-        length = request.content_length
+        length = request.head.length
         if not length:
             return b""
         if length > self._body_limit:
             raise web.HTTPRequestEntityTooLarge(self._body_limit, length)
+        if request.headers.get("Expect", "").lower() == "100-continue":
+            await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            request.writer.output_size = 0
         return await request.read()
 
 
-def _is_valid_host(host: str) -> bool:
-    parts = _HOST.fullmatch(host)
-    return parts is not None and int(parts["port"] or 0) <= _LAST_PORT
+def _is_authority(host: str) -> bool:
+    """Return whether a URL can have this Host header. The real host fails if the function's URL cannot."""
+    parts = _AUTHORITY.fullmatch(host)
+    if parts is None or int(parts["port"] or 0) > _LAST_PORT:
+        return False
+    if not parts["address"]:
+        return _NAME.fullmatch(parts["name"]) is not None
+    try:
+        ipaddress.IPv6Address(parts["address"])
+    except ValueError:
+        return False
+    return True
