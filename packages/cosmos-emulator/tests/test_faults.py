@@ -46,7 +46,7 @@ async def raw_write(emulator: CosmosEmulator, container: ContainerProxy) -> Asyn
 
 @pytest.mark.parametrize(
     ("status", "sub_status"),
-    [(403, 0), (408, 0), (410, 1002), (413, 0), (429, 3200), (449, 0), (500, 0), (503, 0)],
+    [(403, 0), (404, 0), (408, 0), (410, 1002), (413, 0), (429, 3200), (449, 0), (500, 0), (503, 0)],
 )
 async def test_a_fault_before_a_write_prevents_it(
     emulator: CosmosEmulator, container: ContainerProxy, status: int, sub_status: int
@@ -58,11 +58,26 @@ async def test_a_fault_before_a_write_prevents_it(
     assert await ids(container) == []
 
 
-async def test_a_fault_of_a_full_partition_has_its_sub_status(
-    emulator: CosmosEmulator, container: ContainerProxy
+@pytest.mark.parametrize(("status", "sub_status"), [(403, 1014), (404, 1003)])
+async def test_a_fault_can_have_another_sub_status(
+    emulator: CosmosEmulator, container: ContainerProxy, status: int, sub_status: int
 ) -> None:
-    with emulator.faults.during("403 operation=create sub-status=1014"), fails_with(403, 1014):
+    fault = f"{status} operation=create sub-status={sub_status}"
+    with emulator.faults.during(fault), fails_with(status, sub_status):
         await container.create_item(ITEM)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("3s", Latency(3.0)),
+        ("1.5s±500ms", Latency(1.5, 0.5)),
+        ("10ms", Latency(0.01)),
+        ("10ms+-5ms", Latency(0.01, 0.005)),
+    ],
+)
+def test_a_duration_is_in_seconds_or_milliseconds(text: str, expected: Latency) -> None:
+    assert Latency.parse(text) == expected
 
 
 @pytest.mark.parametrize("status", [408, 449, 500])
@@ -331,8 +346,8 @@ async def test_an_invalid_rule_request_changes_nothing(
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "a fault must be one of 403, 408"),
-        ("404", "not '404'"),
+        ("", "a fault must be one of 403, 404"),
+        ("405", "not '405'"),
         ("500 create", "'create' is not valid"),
         ("500 times=1 times=2", "each name once"),
         ("500 operation=creat", "operation must be one of batch, change-feed"),
@@ -381,7 +396,7 @@ def test_the_command_line_sets_faults_latency_and_switches() -> None:
     assert (settings.throttle, settings.rbac, settings.tls) == (True, True, False)
 
 
-@pytest.mark.parametrize("arguments", [["--fault", "404"], ["--latency", "10"], ["--latency", "5ms±10ms"]])
+@pytest.mark.parametrize("arguments", [["--fault", "405"], ["--latency", "10"], ["--latency", "5ms±10ms"]])
 def test_an_invalid_option_prints_the_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         parse_arguments(arguments)

@@ -313,3 +313,28 @@ async def test_changes_are_delivered_after_every_operation_returned_410(
             await eventually(lambda: ranges.struck)
         await account.write("after")
         await eventually(lambda: "after" in ids_of(calls()))
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        "404 sub-status=1002 operation=change-feed container=items",
+        "404 sub-status=1003 operation=change-feed container=items",
+        "403 operation=replace container=leases",
+    ],
+)
+async def test_refused_feeds_and_leases_lose_no_change(
+    account: Account, tmp_path: Path, cosmos: Any, fault: str
+) -> None:
+    async with running(write_app(tmp_path, trigger(start_from_beginning=True)), account.environment) as host:
+        await host.ready()
+        await account.write("before")
+        await eventually(lambda: ids_of(calls()) == ["before"])
+        await eventually(account.has_checkpoint)
+
+        with cosmos.faults.during(fault) as struck:
+            await account.write("during")
+            await eventually(lambda: struck.struck >= 3)
+        await account.write("after")
+
+        await eventually(lambda: {"during", "after"} <= set(ids_of(calls())))

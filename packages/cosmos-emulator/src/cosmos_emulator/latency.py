@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final
 
-_FORM: Final = re.compile(r"(?P<mean>\d{1,9}(?:\.\d+)?)ms(?:(?:±|\+-|\+/-)(?P<jitter>\d{1,9}(?:\.\d+)?)ms)?")
+_PART: Final = r"(\d{1,9}(?:\.\d+)?)(m?s)"
+_FORM: Final = re.compile(rf"{_PART}(?:(?:±|\+-|\+/-){_PART})?")
+_PER_SECOND: Final = {"s": 1, "ms": 1000, "0": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,14 +21,15 @@ class Latency:
 
     @classmethod
     def parse(cls, text: str) -> Latency:
-        """Parse `10ms`, `10ms±5ms` or `10ms+-5ms`. Raises ValueError otherwise."""
+        """Parse `10ms`, `3s`, `10ms±5ms` or `10ms+-5ms`. Raises ValueError otherwise."""
         match = _FORM.fullmatch(text.replace(" ", ""))
         if match is None:
-            raise ValueError(f"{text!r} is not a duration; write 10ms or 10ms±5ms")
-        mean_ms, jitter_ms = float(match["mean"]), float(match["jitter"] or 0)
-        if jitter_ms > mean_ms:
+            raise ValueError(f"{text!r} is not a duration; write 10ms, 3s or 10ms±5ms")
+        mean, mean_unit, jitter, jitter_unit = match.groups(default="0")
+        mean_s, jitter_s = float(mean) / _PER_SECOND[mean_unit], float(jitter) / _PER_SECOND[jitter_unit]
+        if jitter_s > mean_s:
             raise ValueError(f"{text!r} can be negative; the part after ± must not exceed the part before it")
-        return cls(mean_ms / 1000, jitter_ms / 1000)
+        return cls(mean_s, jitter_s)
 
     def __str__(self) -> str:
         """Return text for `parse`."""

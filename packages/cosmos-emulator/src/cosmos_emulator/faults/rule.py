@@ -12,7 +12,7 @@ from cosmos_emulator.json_text import Json, JsonObject
 from cosmos_emulator.operation_names import OPERATION_NAMES
 
 # Default sub-status: 410/1002 is a missing partition key range, 429/3200 throttling (azure-cosmos http_constants.py).
-DEFAULT_SUB_STATUS: Final = {403: 0, 408: 0, 410: 1002, 413: 0, 429: 3200, 449: 0, 500: 0, 503: 0}
+DEFAULT_SUB_STATUS: Final = {403: 0, 404: 0, 408: 0, 410: 1002, 413: 0, 429: 3200, 449: 0, 500: 0, 503: 0}
 
 Effect = int | Literal["hang", "drop"]
 When = Literal["before", "after"]
