@@ -69,7 +69,7 @@ class RunningApp:
     def _is_ready(self) -> bool:
         if self._get("/admin/host/status")["state"] != "Running":
             return False
-        names = [function["name"] for function in self._get("/admin/functions")]
+        names = [function["name"] for function in self._get("/admin/functions") if not function["isDisabled"]]
         return all(self._get(f"/admin/functions/{name}/status")["isListening"] for name in names)
 
 
@@ -92,7 +92,13 @@ def running_app(
         process = subprocess.Popen(  # noqa: S603 - the options of the tests
             [sys.executable, "-m", "functions_host", *options],
             cwd=REPOSITORY,
-            env={**os.environ, **environment_of(settings), **_switched_off(disabled), **(environment or {})},
+            env={
+                **os.environ,
+                **environment_of(settings),
+                "AzureWebJobsDisableHomepage": "true",
+                **_switched_off(disabled),
+                **(environment or {}),
+            },
             stderr=stderr,
         )
     try:

@@ -9,7 +9,7 @@ from tests.items import unique
 from tests.running_app import RunningApp
 from tests.site.pages import Site
 
-DELETED = "blog-session=; Max-Age=0; Path=/; SameSite=Lax"
+DELETED = "blog-session=; max-age=0; domain=; path=/; samesite=lax"  # as the host writes it
 
 
 @pytest.fixture

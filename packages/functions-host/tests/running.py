@@ -121,6 +121,8 @@ def _url(process: asyncio.subprocess.Process, log: Path) -> str | None:
 async def _all_listen(session: ClientSession, url: str) -> bool:
     functions = await (await session.get(f"{url}/admin/functions")).json()
     for function in functions:
+        if function["isDisabled"]:
+            continue
         response = await session.get(f"{url}/admin/functions/{function['name']}/status")
         if not (await response.json())["isListening"]:
             return False

@@ -161,17 +161,10 @@ class FunctionsHost:
 
     def trigger(self, function: LoadedFunction, payload: str) -> None:
         """Invoke a function in the background. Raises ValueError for an invalid payload."""
-        argument: object
         if function.type == HTTP:
             _log.error("function=%s manual invocation failed: an HTTP request is required", function.name)
             return
-        if function.type == COSMOS:
-            if not isinstance(json.loads(payload or "[]"), list):
-                raise ValueError("the input of a Cosmos DB function must be a JSON array of items")
-            argument = decode_documents(function.argument_type, payload or "[]")
-        else:
-            argument = timer_argument(function, past_due=False, status=None)
-        task = asyncio.create_task(self._invoke_manually(function, argument))
+        task = asyncio.create_task(self._invoke_manually(function, _manual_argument(function, payload)))
         self._manual.add(task)
         task.add_done_callback(self._manual.discard)
 
@@ -180,6 +173,21 @@ class FunctionsHost:
             await self._invoker.invoke(function, {function.argument: argument})
         except InvocationError as error:
             _log.info("function=%s manual invocation failed: %s", function.name, error)
+
+    async def invoke(self, function_name: str, payload: str = "") -> None:
+        """Call a Cosmos DB function with a JSON array of items, or a timer function.
+
+        Raises KeyError for an unknown function, ValueError for an invalid payload, and InvocationError.
+        """
+        function = self.functions[function_name.lower()]
+        await self._invoker.invoke(function, {function.argument: _manual_argument(function, payload)})
+
+    async def catch_up(self, function_name: str) -> None:
+        """Wait until a Cosmos DB function's changes so far are checkpointed. Raises KeyError for another function."""
+        listener = self._supervisor.listener(function_name)
+        if not isinstance(listener, CosmosListener):
+            raise KeyError(function_name)
+        await self._triggers.run(listener.catch_up())
 
     def _bound(
         self, functions: list[LoadedFunction], settings: AppSettings
@@ -282,6 +290,16 @@ async def _bound_sockets(host: str, port: int) -> list[socket.socket]:
     loop = asyncio.get_running_loop()
     async with await loop.create_server(asyncio.Protocol, host, port, start_serving=False) as server:
         return [each.dup() for each in server.sockets]
+
+
+def _manual_argument(function: LoadedFunction, payload: str) -> object:
+    if function.type == HTTP:
+        raise ValueError("an HTTP function needs a request")
+    if function.type != COSMOS:
+        return timer_argument(function, past_due=False, status=None)
+    if not isinstance(json.loads(payload or "[]"), list):
+        raise ValueError("the input of a Cosmos DB function must be a JSON array of items")  # noqa: TRY004 - a payload
+    return decode_documents(function.argument_type, payload or "[]")
 
 
 def _is_disabled(name: str, settings: AppSettings) -> bool:

@@ -53,6 +53,10 @@ class ListenerSupervisor:
         task = self._starts.get(function_name)
         return task is not None and task.done() and not task.cancelled()
 
+    def listener(self, function_name: str) -> Listener | None:
+        """Return the listener of a function."""
+        return next((each for each in self._listeners if each.function_name.lower() == function_name.lower()), None)
+
     async def stop(self, *, drain: bool) -> None:
         """Stop all listeners, including those that have not started."""
         for task in self._starts.values():

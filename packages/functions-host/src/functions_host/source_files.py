@@ -3,7 +3,7 @@
 Rules: azure-functions-host GrpcWorkerChannel.cs (every .py file), FileMonitoringService.cs and
 ScriptJobHostOptionsSetup.cs (host.json, `watchFiles` and `watchDirectories`). Core Tools ignores local.settings.json.
 
-The files are polled: that needs no dependency and also works on container and network mounts.
+The operating system reports changes. On network mounts, it may not: then set WATCHFILES_FORCE_POLLING.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import aclosing, suppress
 from importlib.util import cache_from_source
 from pathlib import Path
 
-POLL_S = 0.5
+# When the watcher has certainly started, the files are compared once more.
+STARTED_MS = 500
 # A reload waits until the files have not changed for this long.
 QUIET_S = 0.1
 _FILES = {"host.json", "local.settings.json"}
@@ -30,16 +31,21 @@ def snapshot(app_dir: Path) -> Snapshot:
     """Return the state of the files. Skips hidden directories and virtual environments."""
     names, watched_directories = _from_host_json(app_dir)
     found: dict[str, tuple[int, int]] = {}
-    for directory, directories, files in os.walk(app_dir):
-        if "pyvenv.cfg" in files:
-            directories.clear()
-            continue
-        directories[:] = [name for name in directories if name not in _IGNORED and not name.startswith(".")]
+    for directory, files in _walk(app_dir):
         takes_all = Path(directory).relative_to(app_dir).parts[:1] in watched_directories
         for name in files:
             if takes_all or name.endswith(".py") or name in names:
                 _add(found, os.path.join(directory, name))  # noqa: PTH118 - a Path for each file takes longer than stat
     return found
+
+
+def _walk(app_dir: Path) -> Iterator[tuple[str, list[str]]]:
+    for directory, directories, files in os.walk(app_dir):
+        if "pyvenv.cfg" in files:
+            directories.clear()
+            continue
+        directories[:] = [name for name in directories if name not in _IGNORED and not name.startswith(".")]
+        yield directory, files
 
 
 def _add(found: dict[str, tuple[int, int]], path: str) -> None:
@@ -61,11 +67,8 @@ def _from_host_json(app_dir: Path) -> tuple[set[str], set[tuple[str, ...]]]:
 
 async def next_change(app_dir: Path, before: Snapshot) -> str:
     """Wait until a file differs from `before` and the files are quiet. Return its path, relative to `app_dir`."""
-    while True:
-        after = await asyncio.to_thread(snapshot, app_dir)
-        if after != before:
-            break
-        await asyncio.sleep(POLL_S)
+    while (after := await _after_an_event(app_dir, before)) == before:
+        pass
     changed = _changed(before, after)
     while True:
         await asyncio.sleep(QUIET_S)
@@ -77,6 +80,24 @@ async def next_change(app_dir: Path, before: Snapshot) -> str:
     for path in changed:
         _discard_bytecode(path)
     return str(Path(min(changed)).relative_to(app_dir))
+
+
+async def _after_an_event(app_dir: Path, before: Snapshot) -> Snapshot:
+    """Return the state of the files when it differs from `before`, or when there may be new directories to watch."""
+    from watchfiles import awatch  # only a host that reloads needs it
+
+    directories = {directory for directory, _ in _walk(app_dir)}
+    # One watch per directory, because a recursive one includes the ignored ones.
+    events = awatch(*directories, watch_filter=None, recursive=False, yield_on_timeout=True, rust_timeout=STARTED_MS)
+    has_compared = False
+    async with aclosing(events):
+        async for changes in events:
+            if changes or not has_compared:
+                has_compared = True
+                after = await asyncio.to_thread(snapshot, app_dir)
+                if after != before or {directory for directory, _ in _walk(app_dir)} != directories:
+                    return after
+    return before
 
 
 def _changed(before: Snapshot, after: Snapshot) -> set[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import math
 from collections.abc import Awaitable, Callable
 from enum import Enum, auto
 
@@ -57,6 +58,9 @@ class LeaseProcessor:
         self._deliver = deliver
         self._binding = binding
         self._halted = asyncio.Event()
+        self._woken = asyncio.Event()
+        # When the last read that found no change began. All earlier changes are checkpointed.
+        self.caught_up_at = -math.inf
         self._end = End.STOPPED
         # Renewal and checkpoint both replace the lease; the lock avoids etag conflicts between them.
         self._update_lock = asyncio.Lock()
@@ -66,6 +70,11 @@ class LeaseProcessor:
         if not self._halted.is_set():
             self._end = end
             self._halted.set()
+            self._woken.set()
+
+    def wake(self) -> None:
+        """Read the feed now, if it waits for the poll delay."""
+        self._woken.set()
 
     async def run(self) -> End:
         """Process until an `End`. Release the lease except after LOST and SPLIT."""
@@ -91,12 +100,15 @@ class LeaseProcessor:
     async def _pump(self) -> None:
         continuation = self.lease.continuation
         while not self._halted.is_set():
+            began = asyncio.get_running_loop().time()
             page = await self._reader.read(continuation)
             continuation = page.etag
             if not page.is_new:
                 if self.lease.continuation is None and self.lease.mode == FULL_FIDELITY:
                     await self._checkpoint(page.etag)  # this mode starts only now, so a restart would lose changes
-                await is_set_within(self._halted, self._binding.poll_delay_s)
+                self.caught_up_at = began
+                await is_set_within(self._woken, self._binding.poll_delay_s)
+                self._woken.clear()
             elif await self._handle(page):
                 await self._checkpoint(page.etag)
 

@@ -34,6 +34,7 @@ from .partitions import read_partitions
 
 # The .NET processor waits 15 s for another host's bootstrap. A shorter delay is safe.
 BOOTSTRAP_POLL_S = 1.0
+CATCH_UP_POLL_S = 0.02
 STOP_TIMEOUT_S = 10.0
 
 _log = logging.getLogger("Host.Triggers.CosmosDB")
@@ -62,6 +63,7 @@ class CosmosListener:
         self._halted = asyncio.Event()
         self._processors: dict[str, tuple[LeaseProcessor, asyncio.Task[None]]] = {}
         self._balancing: asyncio.Task[None] | None = None
+        self._monitored: ContainerProxy | None = None
 
     async def start(self) -> None:
         """Create missing leases and start to acquire them. Raises ListenerStartError or AzureError."""
@@ -106,6 +108,7 @@ class CosmosListener:
         # A new ID per start, so a restarted host never mistakes an old lease for its own.
         balancer = self._balance(store, container, owner=str(uuid.uuid4()))
         self._balancing = asyncio.create_task(balancer)
+        self._monitored = container
 
     async def stop(self, *, drain: bool) -> None:
         """Wait up to 10 s for running calls and release the leases."""
@@ -122,6 +125,19 @@ class CosmosListener:
         for task in left:
             task.cancel()
         await asyncio.gather(*left, return_exceptions=True)
+
+    async def catch_up(self) -> None:
+        """Wait until the changes made so far are checkpointed. No other host may have leases."""
+        wanted = asyncio.get_running_loop().time()
+        while self._monitored is None or await self._is_behind(self._monitored, wanted):  # noqa: ASYNC110 - polls others
+            await asyncio.sleep(CATCH_UP_POLL_S)
+
+    async def _is_behind(self, container: ContainerProxy, wanted: float) -> bool:
+        processors = [processor for processor, _ in self._processors.values()]
+        late = [processor for processor in processors if processor.caught_up_at < wanted]
+        for processor in late:
+            processor.wake()
+        return bool(late) or len(processors) < len(await read_partitions(container))
 
     def _running(self) -> list[asyncio.Task[None]]:
         tasks = [task for _, task in self._processors.values()]
