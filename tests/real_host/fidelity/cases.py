@@ -313,7 +313,7 @@ def _headers() -> Iterator[Case]:
         ),
         *(
             ("Upgrade: websocket",),
-            ("TE: trailers",),
+            ("X-A: 1;b",),
             ("X-A: \u00e9",),
             ("X-A: a\tb",),
             ("Authorization: Bearer x",),
