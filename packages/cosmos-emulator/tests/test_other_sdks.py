@@ -397,3 +397,18 @@ async def test_net_sends_an_ids_question_mark_as_it_is(raw: RawClient, container
     ]
 
     assert [(read.status, read.json["id"]) for read in answers] == [(200, "a?b")] * 2
+
+
+@pytest.mark.parametrize("item_id", ["a/b", "a\\b"])
+async def test_an_id_can_have_a_slash_or_backslash_but_no_path_names_it(
+    raw: RawClient, container: ContainerProxy, item_id: str
+) -> None:
+    link = f"{CONTAINER}/docs/{item_id}"
+
+    created = await raw.create_item({"id": item_id, "pk": "p"})
+    read = await raw.send(
+        "GET", f"/{CONTAINER}/docs/{quote(item_id, safe='')}", kind="docs", link=link, headers=PARTITION_KEY
+    )
+
+    assert (created.status, read.status) == (201, 404)
+    assert [item["id"] async for item in container.read_all_items()] == [item_id]

@@ -10,18 +10,19 @@ from cosmos_emulator.json_text import Json
 
 _MAX_ITEM_ID_BYTES: Final = 1023
 _MAX_NAME_CHARACTERS: Final = 255
-_FORBIDDEN: Final = frozenset("/\\")
 _FORBIDDEN_IN_NAMES: Final = frozenset("/\\?#")
 
 
 def checked_item_id(value: Json) -> str:
-    """Return a valid item id: 1 to 1023 bytes, no slashes or backslashes. Raises 400."""
+    """Return a valid item id: 1 to 1023 bytes. Raises 400.
+
+    concepts-limits forbids slashes and backslashes, but the tests of the .NET, Java and Go SDKs create items with them
+    (CosmosItemIdEncodingTestsBase.cs).
+    """
     if not isinstance(value, str):
         raise CosmosError(400, "The input content is invalid because the required properties - 'id; ' - are missing.")
     if not value or len(value.encode()) > _MAX_ITEM_ID_BYTES:
         raise _wrong_length(value, _MAX_ITEM_ID_BYTES + 1)
-    if not _FORBIDDEN.isdisjoint(value):
-        raise CosmosError(400, f"Id {value!r} contains illegal characters: '/' and '\\' are not allowed.")
     return value
 
 

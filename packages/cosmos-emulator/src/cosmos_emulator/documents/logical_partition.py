@@ -32,10 +32,13 @@ class ItemReference:
 
     @classmethod
     def of_link(cls, link: Link) -> ItemReference:
-        """Parse a link. A rid of another type or container becomes -1, which matches no item."""
+        """Parse a link. A rid of another type or container becomes -1, which matches no item.
+
+        So does an id with a slash or backslash: the service does not find it in a path.
+        """
         _, container, *_, item = link.ids
         if not link.by_rid:
-            return cls(item)
+            return cls(number=-1) if "/" in item or "\\" in item else cls(item)
         number = rids.child_number(item, rids.DOCUMENT) if rids.is_within(item, container) else None
         return cls(number=-1 if number is None else number)
 
