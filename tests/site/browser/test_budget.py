@@ -10,7 +10,7 @@ from tests.items import unique
 from tests.polling import eventually
 from tests.running_app import RunningApp
 from tests.site.browser.conftest import Visit
-from tests.site.test_pages import feed_has
+from tests.site.test_html_pages import feed_has
 
 REQUESTS = 10
 BYTES = 60_000
