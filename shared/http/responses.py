@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -33,11 +34,11 @@ CONTENT_SECURITY_POLICY = (
 
 def current(resource: type[Resource], item: Item) -> func.HttpResponse:
     """200 with the resource as it is now."""
-    return _json(shown(resource, item), 200, {"ETag": resource.entity_tag(item)})
+    return answered(shown(resource, item), headers={"ETag": resource.entity_tag(item)})
 
 
 def created(resource: type[Resource], item: Item, location: str) -> func.HttpResponse:
-    return _json(shown(resource, item), 201, {"ETag": resource.entity_tag(item), "Location": location})
+    return answered(shown(resource, item), 201, {"ETag": resource.entity_tag(item), "Location": location})
 
 
 def no_content() -> func.HttpResponse:
@@ -49,22 +50,18 @@ def paged(resource: type[Resource], page: Page) -> func.HttpResponse:
     body: dict[str, Any] = {"items": [shown(resource, item) for item in page.items]}
     if page.next_cursor is not None:
         body["nextCursor"] = str(page.next_cursor)
-    return _json(body, 200, {})
+    return answered(body)
 
 
-def answered(values: dict[str, Any]) -> func.HttpResponse:
-    """200 with values that are not a resource."""
-    return _json(values, 200, {})
+def answered(values: dict[str, Any], status: int = 200, headers: Mapping[str, str] | None = None) -> func.HttpResponse:
+    """The values as JSON."""
+    text = json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode()
+    return func.HttpResponse(text, status_code=status, headers=headers, mimetype=_JSON)
 
 
 def shown(resource: type[Resource], item: Item) -> dict[str, Any]:
     """Return the resource as JSON values, without system properties and properties that the item does not have."""
     return resource.from_item(item).model_dump(by_alias=True, exclude_none=True)
-
-
-def _json(body: object, status: int, headers: dict[str, str]) -> func.HttpResponse:
-    text = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
-    return func.HttpResponse(text, status_code=status, headers=headers, mimetype="application/json")
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,6 @@ from shared.transactions.batches import Added
 from shared.transactions.group_commit import GroupCommit
 from shared.transactions.procedures import add_by_procedure
 
-__all__ = ["Added", "Transactions", "transactions"]
-
 
 @dataclass(frozen=True)
 class Transactions:
