@@ -105,6 +105,12 @@ def parse_arguments(arguments: list[str] | None) -> EmulatorSettings:
     parser.add_argument(
         "--script-operations", type=int, metavar="N", help="calls a script can make before the next is not accepted"
     )
+    parser.add_argument(
+        "--script-edition",
+        choices=["2017", "latest"],
+        default="2017",
+        help="JavaScript of scripts: ES2017, like the service, or what the engine offers (default: %(default)s)",
+    )
     parser.add_argument("--lenient-order-by", action="store_true", help="accept an ORDER BY without an index")
     parser.add_argument(
         "--accept-entra-tokens",
@@ -133,6 +139,7 @@ def parse_arguments(arguments: list[str] | None) -> EmulatorSettings:
         check_signatures=not given.no_signature_check,
         script_queries_see_own_writes=given.script_queries_see_own_writes,
         script_operations=given.script_operations,
+        script_edition=given.script_edition,
         lenient_order_by=given.lenient_order_by,
         tls=given.tls,
         tls_names=tuple(given.tls_name),

@@ -46,6 +46,7 @@ class Gateway:
             time_limit_s=self.settings.script_time_limit_s,
             accepted_operations=self.settings.script_operations,
             clock=self.settings.clock,
+            hides_newer=self.settings.script_edition != "latest",
         )
 
     async def run(self, work: Callable[[], T], *, is_long: bool, reads: bool = False) -> T:

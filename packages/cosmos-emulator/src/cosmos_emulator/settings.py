@@ -15,6 +15,7 @@ from cosmos_emulator.latency import Latency
 # Public and identical in every Cosmos DB emulator; not a secret.
 WELL_KNOWN_KEY: Final = "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw=="
 ChargeProfile = Literal["service-2026", "article-2019"]
+ScriptEdition = Literal["2017", "latest"]
 
 
 @dataclass
@@ -31,6 +32,7 @@ class EmulatorSettings:
         management_key: A second key, exempt from `rbac`.
         script_operations: Calls a script can make before the next is not accepted; None: limited only by time.
         lenient_order_by: Accept an ORDER BY without an index, which the service rejects.
+        script_edition: JavaScript of scripts: ES2017, like the service, or what the engine offers.
         script_time_limit_s: The service allows 5 s.
         purge_interval_s: Seconds between purges of expired items.
         replica_lag: How far reads without a newer session token are behind. None lets all replicas catch up.
@@ -59,6 +61,7 @@ class EmulatorSettings:
     script_queries_see_own_writes: bool = False
     script_operations: int | None = None
     lenient_order_by: bool = False
+    script_edition: ScriptEdition = "2017"
     script_time_limit_s: float = 5.0
     purge_interval_s: float = 5.0
     faults: Faults = field(default_factory=Faults)

@@ -9,6 +9,7 @@ from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.messages.answer import Answer, resource_answer
 from cosmos_emulator.messages.request import Request
 from cosmos_emulator.names import canonical, checked_name
+from cosmos_emulator.scripts.edition import check_edition
 
 _REQUIRED: Final = {
     "sprocs": ("body",),
@@ -41,11 +42,19 @@ def checked_script(kind: str, body: JsonObject) -> JsonObject:
     return body
 
 
+async def check_edition_of(request: Request, body: JsonObject) -> None:
+    """Raise 400 if a script is newer than the edition of the settings allows."""
+    gateway = request.gateway
+    if gateway.settings.script_edition != "latest":
+        await gateway.in_worker(lambda: check_edition(str(body["body"])))
+
+
 async def handle(request: Request) -> Answer:
     """Create a script (201). Raises 409, and 400 if there are too many (concepts-limits)."""
     container, kind = request.container, request.link.kinds[-1]
     account = request.gateway.account
     body = checked_script(kind, request.json_object())
+    await check_edition_of(request, body)
     if len(account.resources.children(kind, container.rid)) >= _LIMITS[kind]:
         raise CosmosError(400, f"A container can have at most {_LIMITS[kind]} {kind}.")
     return resource_answer(201, account.add_script(container, kind, body), charge_ru=4.95)

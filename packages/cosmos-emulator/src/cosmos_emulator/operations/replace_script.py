@@ -5,7 +5,7 @@ from __future__ import annotations
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.messages.answer import Answer, resource_answer
 from cosmos_emulator.messages.request import Request
-from cosmos_emulator.operations.create_script import checked_script
+from cosmos_emulator.operations.create_script import check_edition_of, checked_script
 from cosmos_emulator.operations.resource_requests import check_if_match, owner_rid
 
 
@@ -17,5 +17,6 @@ async def handle(request: Request) -> Answer:
     body = checked_script(kind, request.json_object())
     if body["id"] != script.id:
         raise CosmosError(400, "The id of a script cannot be changed.")
+    await check_edition_of(request, body)
     request.gateway.account.replace(script, body)
     return resource_answer(200, script, charge_ru=9.9)

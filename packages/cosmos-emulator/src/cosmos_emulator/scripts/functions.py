@@ -55,7 +55,8 @@ class UdfRuntime:
         body = self._bodies.get(name)
         if body is None:
             raise CosmosError(400, f"The user-defined function 'udf.{name}' does not exist in this container.")
-        self._answer(name, EngineProcess.define, json_text.dump([name, body, self._limits.script_clock()]).decode())
+        definition = [name, body, self._limits.script_clock(), self._limits.hides_newer]
+        self._answer(name, EngineProcess.define, json_text.dump(definition).decode())
         self._defined.add(name)
 
     def _answer(self, name: str, ask: Callable[[EngineProcess, str, float], str], text: str) -> JsonOrUndefined:

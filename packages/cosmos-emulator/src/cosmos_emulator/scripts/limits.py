@@ -22,7 +22,7 @@ class ScriptLimits:
     The time limit covers the whole execution. QuickJS interrupts a script by CPU time; by wall clock, its process is
     killed `engine.KILL_AFTER_S` after the limit. After `accepted_operations` (None: no limit), the collection returns
     false; the service does so only if time is nearly up. `log_characters` limits the log, which is a header; the
-    service's limit is not published.
+    service's limit is not published. `hides_newer` hides built-ins after ES2017 (edition.py).
     """
 
     time_limit_s: float = 5.0
@@ -31,6 +31,7 @@ class ScriptLimits:
     response_bytes: int = 2 * 1024 * 1024
     log_characters: int = 4096
     clock: Callable[[], float] = time.time
+    hides_newer: bool = False
 
     def script_clock(self) -> JsonObject | None:
         """Return how runtime/clock.js sets `Date`; None for the system's time.

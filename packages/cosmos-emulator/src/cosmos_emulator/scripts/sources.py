@@ -9,7 +9,7 @@ from typing import Final
 RUNTIME_FIRST_LINE: Final = 20_000
 """The runtime's first line, which distinguishes its stack frames from the script's."""
 
-_LANGUAGE: Final = ("intrinsics", "errors", "clock", "compiling")
+_LANGUAGE: Final = ("intrinsics", "errors", "clock", "edition", "compiling")
 _COLLECTION: Final = ("engine", "messages", "collection", "queries")
 _FUNCTIONS: Final = ("functions",)
 

@@ -101,6 +101,7 @@ class _Execution:
             "responseLimit": self._limits.response_bytes,
             "logLimit": self._limits.log_characters,
             "clock": self._limits.script_clock(),
+            "hidesNewer": self._limits.hides_newer,
         }
         return json_text.dump(settings).decode()
 

@@ -78,6 +78,7 @@ function start(settings) {
   run.acceptAtMost = settings.acceptAtMost ?? Infinity;
   run.finish = exposeContext(settings);
   if (settings.clock !== null) setClock(settings.clock);
+  if (settings.hidesNewer) hideNewer();
   const entry = compiledOrFailed(settings.body);
   attempt(() => apply(entry, undefined, settings.arguments));
 }

@@ -1,10 +1,11 @@
 // User-defined functions, which have no context object.
 //
-// `dispatch("define", [name, body, clock])` compiles a function; `dispatch("call", [name, ...arguments])` calls it. An
+// `dispatch("define", [name, body, clock, hidesNewer])` compiles a function; `dispatch("call", [name, ...arguments])` calls it. An
 // argument is sent as [value], or as 0 if undefined. The reply is "=" and the JSON of the result, "?" for undefined, or
 // "!" and the failure.
 
 const functions = { __proto__: null };
+let isPrepared = false;
 const NativePromise = Promise;
 
 // Unlike `list[list.length] = value`, this does not run setters that a script defined on Array.prototype.
@@ -19,7 +20,11 @@ function failed(error, whileCompiling) {
 function define(text) {
   try {
     const parts = parse(text);
-    if (parts[2] !== null) setClock(parts[2]);
+    if (!isPrepared) {
+      isPrepared = true;
+      if (parts[2] !== null) setClock(parts[2]);
+      if (parts[3]) hideNewer();
+    }
     functions[parts[0]] = compiled(parts[1]);
     return "?";
   } catch (error) {
