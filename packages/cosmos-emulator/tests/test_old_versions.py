@@ -35,14 +35,6 @@ async def test_items_without_a_partition_key_are_found_by_later_versions(
     assert sorted([item["id"] async for item in container.read_all_items()]) == ["a", "b"]
 
 
-async def test_a_point_read_in_a_missing_container_has_no_sub_status(raw: RawClient, database: DatabaseProxy) -> None:
-    read = await raw.read_item("a")
-    feed = await raw.send("GET", f"/{CONTAINER}/docs", kind="docs", link=CONTAINER)
-
-    assert (read.status, "x-ms-substatus" in read.headers) == (404, False)
-    assert (feed.status, feed.headers["x-ms-substatus"]) == (404, "1003")
-
-
 @pytest.mark.parametrize(("limit", "status"), [("0", 400), ("-1", 400), ("1", 200)])
 async def test_a_limit_of_continuation_tokens_must_be_positive(
     raw: RawClient, container: ContainerProxy, limit: str, status: int

@@ -49,24 +49,9 @@ _MAX_REQUEST_BYTES: Final = 2 * 1024 * 1024
 # An oversized body is read up to this size: a client that is still sending would miss the 413.
 _MAX_READ_BYTES: Final = 16 * 1024 * 1024
 _CONSISTENCY_LEVELS: Final = ("Eventual", "ConsistentPrefix", "Session", "BoundedStaleness", "Strong")
-_VERSIONS: Final = frozenset(
-    {
-        "2014-08-21",
-        "2015-04-08",
-        "2015-06-03",
-        "2015-08-06",
-        "2015-12-16",
-        "2016-05-30",
-        "2016-07-11",
-        "2016-11-14",
-        "2017-01-19",
-        "2017-02-22",
-        "2017-05-03",
-        "2017-11-15",
-        "2018-06-18",
-        "2018-08-31",
-        "2018-09-17",
-    }
+_VERSIONS: Final = (
+    "2014-08-21 2015-04-08 2015-06-03 2015-08-06 2015-12-16 2016-05-30 2016-07-11 2016-11-14 2017-01-19 2017-02-22 "
+    "2017-05-03 2017-11-15 2018-06-18 2018-08-31 2018-09-17"
 )
 _LAST_VERSION: Final = "2018-12-31"
 _ACCOUNT_LEVEL: Final = "Session"
@@ -261,7 +246,7 @@ def _check_version(headers: Mapping[str, str]) -> None:
     Source: learn.microsoft.com/rest/api/cosmos-db, "Supported REST API versions".
     """
     version = headers.get(h.VERSION, "")
-    if version and version < _LAST_VERSION and version not in _VERSIONS:
+    if version and version < _LAST_VERSION and version not in _VERSIONS.split():
         raise CosmosError(400, f"Invalid API version {version!r}. Use {_LAST_VERSION} or later.")
 
 

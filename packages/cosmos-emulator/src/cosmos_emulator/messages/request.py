@@ -120,7 +120,4 @@ class Request:
 
     def _missing(self, level: int) -> CosmosError:
         owner = len(self.link.ids) > level or not self.link.names_one
-        # The gateway reports a point read's missing container like a missing item (.NET, CosmosNotFoundTests.cs).
-        if level > 1 and self.verb == "GET" and self.link.names_one and self.link.kinds[-1] == "docs":
-            owner = False
         return CosmosError(404, NOT_FOUND, sub_status=OWNER_MISSING if owner else 0)
