@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aiohttp import ClientSession
+from aiohttp import ClientError, ClientSession
 from azure.core import MatchConditions
 from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
@@ -24,6 +24,7 @@ from cosmos_emulator.clock import AdjustableClock
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.store.schema import UnsupportedFormat
 from tests.errors import fails_with
+from tests.processes import emulator_process
 
 from tests.polling import eventually
 
@@ -454,6 +455,42 @@ async def test_a_restored_account_and_its_snapshots_survive_a_restart(tmp_path: 
         await container.create_item({"id": "c", "pk": "p"})
         await emulator.controls.restore("seeded")
         assert await ids_in(container) == ["a"]
+
+
+async def test_a_kill_leaves_the_account_before_or_after_a_restore(tmp_path: Path) -> None:
+    """The process is killed while it restores again and again, and the account changes in between."""
+    contents = {"small": ["a"], "large": [f"{number:02}" for number in range(30)]}
+    settings = EmulatorSettings(data_dir=tmp_path)
+    async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+        for name, ids in contents.items():
+            await emulator.controls.reset()
+            database = await client.create_database("db")
+            container = await database.create_container("items", PartitionKey("/pk"))
+            for item_id in ids:
+                await container.create_item({"id": item_id, "pk": "p"})
+            await emulator.controls.snapshot(name)
+
+    for delay_s in (0.1, 0.13, 0.17):
+        async with (
+            emulator_process("--data-dir", str(tmp_path)) as (process, endpoint),
+            ClientSession(endpoint) as session,
+        ):
+
+            async def restore_all(session: ClientSession = session) -> None:
+                while True:
+                    for name in contents:
+                        assert await send(session, "POST", f"snapshots/{name}/restore") == (204, None)
+
+            restoring = asyncio.create_task(restore_all())
+            await asyncio.sleep(delay_s)  # the moment of the kill, not a wait for a state
+            process.kill()
+            await process.wait()
+            with pytest.raises(ClientError):
+                await restoring
+        async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+            found = await ids_in(client.get_database_client("db").get_container_client("items"))
+            assert found in contents.values()
+            assert len(list(tmp_path.glob("contents-*"))) == 1  # noqa: ASYNC240 - brief
 
 
 async def test_a_second_emulator_cannot_open_a_restored_directory(tmp_path: Path) -> None:

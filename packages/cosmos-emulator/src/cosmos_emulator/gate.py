@@ -8,7 +8,10 @@ from contextlib import asynccontextmanager
 
 
 class Gate:
-    """Lets any number of requests in, or one change, which does not wait for requests that arrive later."""
+    """Lets any number of requests in, each with `async with gate`, or one change.
+
+    A change does not wait for requests that arrive later.
+    """
 
     def __init__(self) -> None:
         self._requests = 0
@@ -17,18 +20,15 @@ class Gate:
         self._is_open.set()
         self._change = asyncio.Lock()
 
-    @asynccontextmanager
-    async def request(self) -> AsyncIterator[None]:
-        """Run a request in the block, unless a change runs or waits."""
+    async def __aenter__(self) -> None:
         while not self._is_open.is_set():
             await self._is_open.wait()
         self._requests += 1
-        try:
-            yield
-        finally:
-            self._requests -= 1
-            if not self._requests:
-                self._is_idle.set()
+
+    async def __aexit__(self, *_: object) -> None:
+        self._requests -= 1
+        if not self._requests:
+            self._is_idle.set()
 
     @asynccontextmanager
     async def change(self) -> AsyncIterator[None]:

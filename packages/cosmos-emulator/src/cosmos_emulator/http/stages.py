@@ -37,7 +37,7 @@ class Stages:
             self.role.check(name, request)
 
         async def work() -> Answer:
-            async with self._gate.request():
+            async with self._gate:
                 if name in ITEM_OPERATIONS:
                     if name != "batch":  # checks it itself
                         check_session(request)
