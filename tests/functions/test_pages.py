@@ -170,16 +170,17 @@ async def test_an_invalid_limit_returns_400(api: Api, path: str, limit: str) -> 
     assert "limit" in answer.body["detail"]
 
 
-@pytest.mark.parametrize("query", ["limit=5&limit=6", "limit=5&Limit=6", "limit=5,6"])
+@pytest.mark.parametrize("query", ["limit=5&limit=6", "limit=5,6"])
 async def test_a_repeated_limit_returns_400(api: Api, query: str) -> None:
     assert (await api.send("GET", f"/api/feed?{query}")).status == 400
 
 
 @pytest.mark.parametrize(
-    "query", ["", "?", "?limit=", "?limit=&cursor=", "?limit=1", "?limit=100", "?limit=007", "?unknown=1"]
+    "query",
+    ["", "?", "?limit=", "?limit=&cursor=", "?limit=1", "?limit=100", "?limit=007", "?unknown=1", "?limit=0&Limit=0"],
 )
 async def test_unknown_and_empty_query_parameters_are_ignored(api: Api, query: str) -> None:
-    """The Functions host drops parameters without a value."""
+    """The Functions host drops parameters without a value, and joins two spellings of a name under the second."""
     author = await api.new_user()
 
     assert (await api.send("GET", f"/api/users/{author['id']}/posts{query}")).status == 200
