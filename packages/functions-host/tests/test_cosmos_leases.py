@@ -12,6 +12,7 @@ import pytest
 from aiohttp import ClientSession
 from azure.cosmos import PartitionKey
 from functions_host import FunctionsHost
+from functions_host.cosmos_trigger import listener
 from tests.cosmos_apps import Account, calls, ids_of, trigger
 from tests.running import app_module, eventually, running, settings, write_app
 
@@ -238,3 +239,17 @@ async def test_a_split_loses_no_change(account: Account, tmp_path: Path, start_f
         await eventually(lambda: set(ids_of(calls())) == set(written))
 
     assert [lease["LeaseToken"] for lease in leases] == ["3", "4", "5", "6"]
+
+
+async def test_a_lease_is_not_released_if_its_batch_outlasts_the_stop(
+    account: Account, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in the real host, another host delivers the batch again when the lease expires."""
+    monkeypatch.setattr(listener, "STOP_TIMEOUT_S", 0.1)
+    source = trigger(start_from_beginning=True, body="await asyncio.Event().wait()")
+    async with running(write_app(tmp_path, source), account.environment):
+        await account.write("a")
+        await eventually(calls)
+
+    assert await account.checkpoints() == [None]
+    assert [lease["Owner"] is None for lease in await account.lease_items()] == [False]
