@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 from pathlib import Path
 
@@ -75,3 +76,32 @@ async def test_idle_connections_do_not_stop_the_host(tmp_path: Path, http: Clien
 
     assert status == 200
     assert "socket.accept()" not in host.log.read_text()
+
+
+_GET = b"GET /api/hello HTTP/1.1\r\nHost: x\r\n\r\n"
+_CHUNKED = b"POST /api/hello HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"
+_SIZED = b"POST /api/hello HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc"
+_LAST = b"GET /api/hello HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "statuses"),
+    [
+        (_GET * 3 + _LAST, [200] * 4),
+        (_SIZED + _CHUNKED + _GET.replace(b"GET /", b"PUT //") + _LAST, [200, 200, 404, 200]),
+        (_GET + b"BAD\r\n\r\n" + _GET, [200, 400]),
+        (_LAST + _GET, [200]),
+        (_CHUNKED + b"GET /%00 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", [200, 400]),
+    ],
+)
+async def test_requests_on_a_connection_are_answered_in_order(tmp_path: Path, data: bytes, statuses: list[int]) -> None:
+    async with running(write_app(tmp_path, APP)) as host:
+        address = URL(host.url)
+        reader, writer = await asyncio.open_connection(address.host, address.port)
+        for start in range(0, len(data), 7):  # in pieces
+            writer.write(data[start : start + 7])
+            await writer.drain()
+        received = await asyncio.wait_for(reader.read(), 30)
+        writer.close()
+
+    assert [int(status) for status in re.findall(rb"HTTP/1.1 (\d+) ", received)] == statuses

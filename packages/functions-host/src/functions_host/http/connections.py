@@ -86,7 +86,7 @@ class _Connection(RequestHandler):
         if head.length is not None:
             self._body_left = head.length
         else:
-            # The parser finds the end of a chunked body, and reads what follows.
+            # The parser finds the end of a chunked body. For later requests on this connection, its rules apply, too.
             self._passes_rest = True
             super().data_received(bytes(self._buffer))
             self._buffer.clear()
