@@ -165,4 +165,4 @@ async def test_a_log_line_has_the_trace_of_its_request(traced_api: Api, traced_a
     await traced_api.get_user("unknown", {"traceparent": traceparent})
 
     [line] = traced_app.log_lines(containing=trace_id)
-    assert 'request function="get_user" status=404' in line
+    assert 'request function="get_user" method="GET" path="/api/users/unknown" status=404' in line
