@@ -227,8 +227,11 @@ def _index_utilization(indexes: list[str]) -> str:
 
 
 def _index_utilization_v2(indexes: list[str]) -> str:
-    """Return the used indexes as percent-encoded JSON (@azure/cosmos headerUtils.js; azure-sdk-for-python#39017)."""
-    single = [{"IndexSpec": spec, "IndexImpactScore": "High"} for spec in indexes]
+    """Return the used indexes as percent-encoded JSON.
+
+    Sources: @azure/cosmos headerUtils.js; .NET, IndexMetricsParserBaselineTest.cs: only potential ones have a score.
+    """
+    single = [{"IndexSpec": spec} for spec in indexes]
     metrics = {
         "UtilizedIndexes": {"SingleIndexes": single, "CompositeIndexes": []},
         "PotentialIndexes": {"SingleIndexes": [], "CompositeIndexes": []},
