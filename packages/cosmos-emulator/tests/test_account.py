@@ -233,3 +233,16 @@ async def test_a_wrong_intended_container_rid_is_rejected(raw: RawClient, contai
     response = await raw.read_item("a", {"x-ms-cosmos-intended-collection-rid": "AAAAAAAAAAA="})
 
     assert (response.status, response.headers["x-ms-substatus"]) == (400, "1024")
+
+
+async def test_an_account_can_have_any_consistency_level(emulator: CosmosEmulator, raw: RawClient) -> None:
+    emulator.settings.consistency = "Strong"
+
+    account = await raw.send("GET", "/", kind="")
+    answers = [
+        (await raw.send("GET", "/dbs", kind="dbs", headers={"x-ms-consistency-level": level})).status
+        for level in ("Strong", "BoundedStaleness", "Eventual")
+    ]
+
+    assert account.json["userConsistencyPolicy"]["defaultConsistencyLevel"] == "Strong"
+    assert answers == [200, 200, 200]

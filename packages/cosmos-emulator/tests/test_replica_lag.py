@@ -327,3 +327,31 @@ async def test_the_lag_can_be_changed_over_http(emulator: CosmosEmulator) -> Non
             assert unknown.status == 405
         async with session.get(f"{emulator.endpoint}_emulator/replica-lag") as removed:
             assert removed.status == 404
+
+
+async def _read_of_a_client(emulator: CosmosEmulator, level: str, session_token: str) -> int:
+    """Return `n` of the item, which a client reads with a level and a session."""
+    async with ClientSession() as session:
+        headers = {"x-ms-consistency-level": level, "x-ms-session-token": session_token}
+        return int((await RawClient(session, emulator).read_item("a", headers)).json["n"])
+
+
+@pytest.mark.parametrize(
+    ("level", "expected"), [("Strong", 20), ("BoundedStaleness", 10), ("Session", 15), ("ConsistentPrefix", 0)]
+)
+async def test_the_consistency_level_decides_how_old_a_state_is(
+    emulator: CosmosEmulator, container: ContainerProxy, clock: Clock, level: Any, expected: int
+) -> None:
+    emulator.settings.replica_lag = Latency(3600)
+    for n in range(21):
+        await container.upsert_item({"id": "a", "pk": "p", "n": n})
+        clock.advance(1000 if n == 0 else 500)
+        if n == 15:
+            headers: Any = container.client_connection.last_response_headers
+    emulator.settings.replica_lag = Latency(3600 * 24)
+    emulator.settings.consistency = level
+
+    found = await _read_of_a_client(emulator, level, headers["x-ms-session-token"])
+
+    assert found >= expected
+    assert (found == 20) == (level == "Strong")

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from cosmos_emulator import __version__, importing_command
+from cosmos_emulator.consistency import LEVELS
 from cosmos_emulator.emulator import CosmosEmulator
 from cosmos_emulator.faults import Faults, parse_rule
 from cosmos_emulator.http.auth import MasterKey
@@ -147,6 +148,7 @@ def parse_arguments(arguments: list[str] | None) -> EmulatorSettings:
         faults=Faults(*given.fault),
         latency=given.latency,
         seed=given.seed,
+        consistency=given.consistency,
         replica_lag=given.replica_lag,
         throttle=given.throttle,
         rbac=given.rbac,
@@ -164,6 +166,12 @@ def _add_simulation_options(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="RULE",
         help="fail matching requests, for example '429 operation=create times=3'; repeatable, see README.md",
+    )
+    parser.add_argument(
+        "--consistency",
+        choices=list(reversed(LEVELS)),
+        default="Session",
+        help="consistency level of the account (default: %(default)s)",
     )
     parser.add_argument(
         "--seed", type=int, metavar="N", help="repeat the probabilities of faults, latency and replica lag"

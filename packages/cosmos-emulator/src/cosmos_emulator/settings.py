@@ -9,6 +9,7 @@ from random import Random
 from typing import Final, Literal
 
 from cosmos_emulator.clock import AdjustableClock
+from cosmos_emulator.consistency import ConsistencyLevel
 from cosmos_emulator.faults import Faults
 from cosmos_emulator.latency import Latency
 
@@ -36,6 +37,7 @@ class EmulatorSettings:
         script_time_limit_s: The service allows 5 s.
         purge_interval_s: Seconds between purges of expired items.
         replica_lag: How far reads without a newer session token are behind. None lets all replicas catch up.
+        consistency: The account's consistency level, which decides what `replica_lag` affects.
         throttle: Enforce the provisioned throughput.
         multiple_write_regions: Report an account with two write regions.
         account_endpoint: The URL that the account reports to clients. None reports the one that the client used.
@@ -67,6 +69,7 @@ class EmulatorSettings:
     faults: Faults = field(default_factory=Faults)
     latency: Latency | None = None
     replica_lag: Latency | None = None
+    consistency: ConsistencyLevel = "Session"
     throttle: bool = False
     rbac: bool = False
     rbac_actions: frozenset[str] | None = None

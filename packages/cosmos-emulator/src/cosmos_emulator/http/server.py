@@ -18,6 +18,7 @@ from aiohttp.http_parser import RawRequestMessage
 from aiohttp.web_protocol import RequestHandler
 
 from cosmos_emulator import json_text
+from cosmos_emulator.consistency import consistency_of
 from cosmos_emulator.controls import Controls
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.explorer import explorer_page, is_explorer
@@ -39,7 +40,6 @@ from cosmos_emulator.messages.links import Link, parse_link
 from cosmos_emulator.messages.quota import QUOTA, USAGE
 from cosmos_emulator.messages.request import Request
 from cosmos_emulator.messages.resource_tokens import PREFIX, Grant, read_token
-from cosmos_emulator.names import canonical
 from cosmos_emulator.operation_names import operation_name
 from cosmos_emulator.reads.unfinished import UnfinishedQueries
 from cosmos_emulator.store.schema import advice
@@ -48,13 +48,11 @@ _LOG: Final = logging.getLogger(__name__)
 _MAX_REQUEST_BYTES: Final = 2 * 1024 * 1024
 # An oversized body is read up to this size: a client that is still sending would miss the 413.
 _MAX_READ_BYTES: Final = 16 * 1024 * 1024
-_CONSISTENCY_LEVELS: Final = ("Eventual", "ConsistentPrefix", "Session", "BoundedStaleness", "Strong")
 _VERSIONS: Final = (
     "2014-08-21 2015-04-08 2015-06-03 2015-08-06 2015-12-16 2016-05-30 2016-07-11 2016-11-14 2017-01-19 2017-02-22 "
     "2017-05-03 2017-11-15 2018-06-18 2018-08-31 2018-09-17"
 )
 _LAST_VERSION: Final = "2018-12-31"
-_ACCOUNT_LEVEL: Final = "Session"
 _ALWAYS: Final = {
     h.RESOURCE_QUOTA: QUOTA,
     h.RESOURCE_USAGE: USAGE,
@@ -155,7 +153,7 @@ class CosmosServer:
             check_origin(headers)
         grant = self._authorized(http.method, link, headers) if settings.check_signatures and not is_manager else None
         _check_version(headers)
-        _check_consistency(headers)
+        consistency_of(headers.get(h.CONSISTENCY_LEVEL), settings.consistency)
         operation = route(http.method, link, headers)
         body = await _body(http)
         request = Request(
@@ -248,19 +246,6 @@ def _check_version(headers: Mapping[str, str]) -> None:
     version = headers.get(h.VERSION, "")
     if version and version < _LAST_VERSION and version not in _VERSIONS.split():
         raise CosmosError(400, f"Invalid API version {version!r}. Use {_LAST_VERSION} or later.")
-
-
-def _check_consistency(headers: Mapping[str, str]) -> None:
-    given = headers.get(h.CONSISTENCY_LEVEL)
-    if given is None:
-        return
-    level = canonical(given, _CONSISTENCY_LEVELS)
-    if level is None:
-        raise CosmosError(400, f"The consistency level {given!r} is unknown; use {', '.join(_CONSISTENCY_LEVELS)}.")
-    if _CONSISTENCY_LEVELS.index(level) > _CONSISTENCY_LEVELS.index(_ACCOUNT_LEVEL):
-        raise CosmosError(
-            400, f"The consistency level {level} of the request is stronger than the account's, {_ACCOUNT_LEVEL}."
-        )
 
 
 async def _body(http: web.BaseRequest) -> bytes:

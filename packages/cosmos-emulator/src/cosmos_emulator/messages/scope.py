@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from cosmos_emulator.consistency import STALENESS_PREFIX, consistency_of
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.messages import headers as h
 from cosmos_emulator.messages.request import Request
@@ -32,13 +33,16 @@ def slices_of(request: Request, container: Container) -> list[Slice]:
 
 
 def at_replicas(request: Request, slices: list[Slice]) -> list[Slice]:
-    """Return the slices as replicas see them, at least as new as the client's session."""
+    """Return the slices as replicas see them, as new as the consistency level of the request demands."""
     settings = request.gateway.settings
-    lag = settings.replica_lag
-    if lag is None:
+    lag, level = settings.replica_lag, consistency_of(request.headers.get(h.CONSISTENCY_LEVEL), settings.consistency)
+    if lag is None or level == "Strong":
         return slices
-    session = session_lsns(request)
-    return [
-        replace(one, items=one.partition.replicas.state(lag, settings.random, known_lsn(session, one.partition)))
-        for one in slices
-    ]
+    session = session_lsns(request) if level == "Session" else {}
+
+    def seen(one: Slice) -> Slice:
+        is_bounded = level == "BoundedStaleness"
+        at_least = one.partition.lsn - STALENESS_PREFIX if is_bounded else known_lsn(session, one.partition)
+        return replace(one, items=one.partition.replicas.state(lag, settings.random, at_least))
+
+    return [seen(one) for one in slices]

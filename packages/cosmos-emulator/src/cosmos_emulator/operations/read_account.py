@@ -52,7 +52,7 @@ async def handle(request: Request) -> Answer:
         "enableMultipleWriteLocations": is_multiple,
         "enablePerPartitionFailoverBehavior": False,
         "userReplicationPolicy": {"asyncReplication": False, "minReplicaSetSize": 1, "maxReplicasetSize": 4},
-        "userConsistencyPolicy": {"defaultConsistencyLevel": "Session"},
+        "userConsistencyPolicy": {"defaultConsistencyLevel": settings.consistency},
         "systemReplicationPolicy": {"minReplicaSetSize": 1, "maxReplicasetSize": 4},
         "readPolicy": {"primaryReadCoefficient": 1, "secondaryReadCoefficient": 1},
         "queryEngineConfiguration": _QUERY_ENGINE,

@@ -1,0 +1,37 @@
+"""Consistency levels: that of the account, which a request can weaken, and how far replicas may be behind."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.names import canonical
+
+ConsistencyLevel = Literal["Strong", "BoundedStaleness", "Session", "ConsistentPrefix", "Eventual"]
+LEVELS: Final[tuple[ConsistencyLevel, ...]] = (
+    "Eventual",
+    "ConsistentPrefix",
+    "Session",
+    "BoundedStaleness",
+    "Strong",
+)
+STALENESS_PREFIX: Final = 10
+"""The writes that a read can miss with BoundedStaleness: the minimum of an account with one region.
+
+Source: learn.microsoft.com/azure/cosmos-db/consistency-levels#bounded-staleness-consistency.
+"""
+
+
+def consistency_of(given: str | None, account_level: ConsistencyLevel) -> ConsistencyLevel:
+    """Return the level of a request. Raises 400 if it is unknown, or stronger than the account's."""
+    if given is None:
+        return account_level
+    name = canonical(given, LEVELS)
+    level = next((one for one in LEVELS if one == name), None)
+    if level is None:
+        raise CosmosError(400, f"The consistency level {given!r} is unknown; use {', '.join(LEVELS)}.")
+    if LEVELS.index(level) > LEVELS.index(account_level):
+        raise CosmosError(
+            400, f"The consistency level {level} of the request is stronger than the account's, {account_level}."
+        )
+    return level
