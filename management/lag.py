@@ -35,6 +35,14 @@ class Lag:
     changes: int | None = None
     problem: str = ""
 
+    @property
+    def advice(self) -> str:
+        """What to do if nobody handles the changes."""
+        reset = f"If it runs, stop all hosts, run `manage.py leases reset {self.function}`, and start the app."
+        if self.state == "notStarted" and self.changes:
+            return f"The function has never run, or its leases were deleted. Start the app. {reset}"
+        return f"No host renews a lease. Start the app. {reset}" if self.state == "stalled" else ""
+
     def is_fine(self, most_s: float | None) -> bool:
         """Return whether somebody handles the changes, and none has waited for more than `most_s` seconds."""
         if self.state == "notStarted":

@@ -33,6 +33,9 @@ async def report_lag(measure: Measure, *, watch: bool, as_json: bool, most_s: fl
                 live.update(_table((await measure()).values()), refresh=True)
     else:
         Console().print(_table(lags.values()))
+        for lag in lags.values():
+            if lag.advice:
+                say(f"{lag.function}: {lag.advice}")
     return all(lag.is_fine(most_s) for lag in lags.values())
 
 

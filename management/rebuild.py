@@ -49,8 +49,8 @@ async def rebuild(blog: Blog, say: Callable[[str], None], count: Count = ignored
     await run("Copies in feed repaired or deleted", census.feed, repairs.repair_feed_copy)
     await run("Reservations released", census.reservations, repairs.release_reservation)
     await run("Usernames reserved", dict.fromkeys(census.users), repairs.reserve_username)
-    say(f"User changes replayed: {await replay(blog.users, partial(handle_changed_users, blog), count):,}")
-    say(f"Post changes replayed: {await replay(blog.posts, partial(handle_changed_posts, blog), count):,}")
+    say(f"Users checked: {await replay(blog.users, partial(handle_changed_users, blog), count):,}")
+    say(f"Posts checked: {await replay(blog.posts, partial(handle_changed_posts, blog), count):,}")
     await trim(Copies(blog.feed, blog.posts, partition_key="type"), await FrontPageIndex.read(blog.feed))
 
 

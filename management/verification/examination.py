@@ -19,7 +19,8 @@ from shared.propagation.change_feed import for_each
 _LASTING = "SELECT VALUE c.id FROM c WHERE c.type IN ('comment', 'like') AND NOT IS_DEFINED(c.ttl)"
 _NAMED_IDS = 5
 _RENAME = (
-    "Rename one of the two users: send PUT /api/users/{userId} with another username. Then run `manage.py rebuild`."
+    'Rename this user, who does not own the name: send PUT /api/users/{userId} with {"username": NAME}. If they had'
+    " another name, their items or a reservation show it. Then run `manage.py rebuild`."
 )
 _WAIT = "Run `manage.py rebuild` in a minute, when the reservation is old enough to count as abandoned."
 _RESTORE_USER = (

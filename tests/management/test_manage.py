@@ -34,7 +34,7 @@ async def test_every_command_prints_its_result_and_request_charge(blog: Blog) ->
         ("provision",): "up to date",
         ("seed", "--users", "2", "--posts-per-user", "1"): "Seeded 2 users, 2 posts",
         ("verify",): "No violations found.",
-        ("rebuild",): "Post changes replayed: ",
+        ("rebuild",): "Posts checked: ",
     }
     for arguments, expected in expected_output.items():
         result = await manage_blog(blog, *arguments)
