@@ -7,8 +7,7 @@ const LIT_MS = 900;
 
 /** Start the diagram in the inspector. Returns `show(group, caption, isNew)`. */
 export function startDiagram(drawer) {
-  const part = name => drawer.querySelector(`[data-${name}]`);
-  const [diagram, caption, replay, play, time, clock] = ["diagram", "caption", "replay", "play", "time", "clock"].map(part);
+  const [diagram, caption, replay, play, time, clock] = ["diagram", "caption", "replay", "play", "time", "clock"].map(name => drawer.querySelector(`[data-${name}]`));
   const isStill = matchMedia("(prefers-reduced-motion: reduce)");
   let [operations, end, frame, dimming] = [[], 0, 0, 0];
 

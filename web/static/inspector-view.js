@@ -29,21 +29,21 @@ export function startView(drawer) {
     const groups = groupsOf(records);
     const kept = new Set(groups.map(group => group.key));
     for (const [key, { item }] of entries) if (!kept.has(key)) (item.remove(), entries.delete(key));
-    let changed = null;
-    groups.toReversed().forEach(group => {
+    const changed = groups.toReversed().filter(group => {
       const version = summaryOf(group);
       const known = entries.get(group.key);
-      if (known?.version === version) return;
+      if (known?.version === version) return false;
       const item = entry(group);
       if (known) known.item.replaceWith(item);
       else list.prepend(item);
       entries.set(group.key, { item, version });
-      changed = group;
+      return true;
     });
     const commands = groups.filter(isCommand);
-    if (changed && isNew && (isCommand(changed) || !commands.length)) selected = changed.key;
-    const newest = commands[0] ?? groups.find(group => operationsOf(group).length);
-    if (changed || !isNew) mark(groups.find(group => group.key === selected) ?? newest, isNew);
+    const last = changed.at(-1);
+    if (last && isNew && (isCommand(last) || !commands.length)) selected = last.key;
+    const shown = groups.find(group => group.key === selected) ?? commands[0] ?? groups.find(group => operationsOf(group).length);
+    if (last || !isNew) mark(shown, isNew && changed.includes(shown));
     lookUp();
   }
 

@@ -51,7 +51,6 @@ async function poll() {
   clearTimeout(timer);
   if (isPolling || !(isOpen() || isTour) || document.hidden) return;
   isPolling = true;
-  // The app may be restarting.
   const response = await fetch(`/inspector/events?after=${log.last}${log.all ? "&all=1" : ""}`).catch(() => null);
   if (response?.ok) {
     const answer = await response.json();

@@ -13,6 +13,7 @@ const buttons = [...tour.querySelectorAll("[data-run]")];
 const wanted = SWITCHES[tour.dataset.tour];
 // The traces of the requests that are measured.
 const traces = new Set();
+let author = null;
 let prepared = null;
 let timer = 0;
 
@@ -42,7 +43,7 @@ function measure(method, path, body) {
 
 /** Write a post, as long as the article's. Without an idempotency key, this costs no record of it. */
 async function write(run = request) {
-  const { userId: author } = await request("POST", "/tour/readers");
+  author ??= (await request("POST", "/tour/readers")).userId;
   return run("POST", "/api/posts", { userId: author, title: "Written on the tour", content: "Watch the copies arrive. ".repeat(59) });
 }
 
@@ -149,14 +150,14 @@ async function renew() {
   if (wanted === "lag") prepared ??= await write();
 }
 
-if (wanted) {
-  renew();
-  addEventListener("pagehide", () => {
-    clearTimeout(timer);
-    fetch("/tour/switches/", { method: "PUT", keepalive: true });
-  });
-  addEventListener("pageshow", event => event.persisted && renew());
-}
+if (wanted) renew();
+addEventListener("pageshow", event => event.persisted && wanted && renew());
+addEventListener("pagehide", () => {
+  const leave = (method, path) => fetch(path, { method, keepalive: true, credentials: "omit" });
+  if (wanted) leave("PUT", "/tour/switches/");
+  // This deletes older posts. During a measurement, the change feeds would deliver the deletions with what is measured.
+  if (author) leave("POST", "/tour/readers");
+});
 
 async function bill(form) {
   const { models, requests, load } = await article();
