@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 from cosmos_emulator.__main__ import main, parse_arguments
+from tests.processes import emulator_process
 
 
 @pytest.mark.parametrize(
@@ -37,3 +39,14 @@ def test_an_import_needs_at_least_one_partition(tmp_path: Path, capsys: pytest.C
 
     assert "--partitions must be at least 1" in capsys.readouterr().err
     assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows the limit of another process")
+async def test_the_process_raises_its_limit_of_open_files() -> None:
+    import resource  # only on Unix
+
+    limited = ("sh", "-c", 'ulimit -S -n 256; exec "$@"', "sh")
+    async with emulator_process("--memory", launcher=limited) as (process, _):
+        soft, hard = resource.prlimit(process.pid, resource.RLIMIT_NOFILE)
+
+    assert soft == min(8192, hard)

@@ -27,6 +27,7 @@ T = TypeVar("T")
 
 DEFAULT_PORT = 8081
 LARGEST_PORT = 65535
+_DESCRIPTORS = 8192
 DEFAULT_DATA_DIR = Path(".data/cosmos")
 
 
@@ -38,6 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
     if given[:1] == ["import"]:
         return importing_command.main(given[1:])
     settings = parse_arguments(given)
+    _raise_descriptor_limit()
     try:
         asyncio.run(serve(settings))
     except (OSError, ImportError) as error:
@@ -60,6 +62,19 @@ async def serve(settings: EmulatorSettings) -> None:
         sys.stdout.flush()
         gc.freeze()  # objects from startup stay alive: garbage collection can skip them
         await stop.wait()
+
+
+def _raise_descriptor_limit() -> None:
+    """Let the process open more files than macOS's 256: a partition needs five, and a connection one."""
+    if sys.platform == "win32":
+        return
+    import resource  # only on Unix
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if 0 <= soft < _DESCRIPTORS:  # RLIM_INFINITY is negative, or large
+        most = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _DESCRIPTORS)
+        with contextlib.suppress(OSError, ValueError):  # macOS rejects some limits
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def parse_arguments(arguments: list[str] | None) -> EmulatorSettings:

@@ -77,7 +77,7 @@ function start(settings) {
   run.acceptUntil = now() + settings.acceptForMs;
   run.acceptAtMost = settings.acceptAtMost ?? Infinity;
   run.finish = exposeContext(settings);
-  if (settings.clock !== null) setClock(settings.clock);
+  if (settings.clock) setClock(settings.clock);
   if (settings.hidesNewer) hideNewer();
   const entry = compiledOrFailed(settings.body);
   attempt(() => apply(entry, undefined, settings.arguments));

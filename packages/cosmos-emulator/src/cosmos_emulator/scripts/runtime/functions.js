@@ -22,7 +22,7 @@ function define(text) {
     const parts = parse(text);
     if (!isPrepared) {
       isPrepared = true;
-      if (parts[2] !== null) setClock(parts[2]);
+      if (parts[2]) setClock(parts[2]);
       if (parts[3]) hideNewer();
     }
     functions[parts[0]] = compiled(parts[1]);
