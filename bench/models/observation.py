@@ -1,6 +1,6 @@
 """Observe the database's responses: charge, partitions, items read, and number of calls.
 
-Sources are `x-ms-request-charge`, the physical partition in `x-ms-session-token`, and query metrics. Items read are
+Sources are `x-ms-request-charge`, `x-ms-cosmos-emulator-partitions`, and query metrics. Items read are
 `indexHitDocumentCount` on the emulator, which has fewer indexes, and `retrievedDocumentCount` on the service. Reads
 inside scripts are not reported. Metadata requests are not counted; a query's rejected first attempt and its plan are.
 """
@@ -88,9 +88,9 @@ def _observe(response: Any) -> None:
     if answer.status_code != _NOT_MODIFIED:
         observation.by_container[place["container"]] += charge
     observation.items_read += _items_read(request, answer)
-    for token in answer.headers.get("x-ms-session-token", "").split(","):
-        if token:
-            observation.partitions.add((place["container"], token.partition(":")[0]))
+    for partition in answer.headers.get("x-ms-cosmos-emulator-partitions", "").split(","):
+        if partition:
+            observation.partitions.add((place["container"], partition))
 
 
 def _items_read(request: Any, answer: Any) -> int:

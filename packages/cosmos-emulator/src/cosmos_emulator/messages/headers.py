@@ -74,6 +74,7 @@ MERGE_PARTITIONS: Final = "x-ms-cosmos-emulator-merge-partitions"
 
 # Responses
 ALT_CONTENT_PATH: Final = "x-ms-alt-content-path"
+PARTITIONS: Final = "x-ms-cosmos-emulator-partitions"
 CHARGE_MODEL: Final = "x-ms-cosmos-emulator-charge-model"
 CONTENT_LOCATION: Final = "content-location"
 CONTENT_PATH: Final = "x-ms-content-path"
