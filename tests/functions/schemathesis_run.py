@@ -34,7 +34,7 @@ from tests.running_app import RunningApp, provisioned, running_app
 CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
 EXCLUDED_CHECKS = ("unsupported_method", "positive_data_acceptance", "ignored_auth")
 EXAMPLES = 300
-_ANSWERED = re.compile(r'request function="(\w+)" status=(\d+)')
+_ANSWERED = re.compile(r'request function="(\w+)" method="\w+" path="[^"]*" status=(\d+)')
 
 
 @dataclass(frozen=True)

@@ -77,9 +77,7 @@ async def test_a_deleted_comment_leaves_the_list_and_the_count_immediately(api: 
     assert (await api.get_post(post["id"])).body["commentCount"] == 1
 
 
-@pytest.mark.parametrize(
-    "comment_id", ["unknown", "a b", "o'neil", 'a"b', "a%b", "é😀", "..", "a/b", "a\x00b", "x" * 255]
-)
+@pytest.mark.parametrize("comment_id", ["unknown", "a b", "o'neil", 'a"b', "a%b", "é😀", "a/b", "x" * 255])
 async def test_unknown_comment_ids_return_404(api: Api, comment_id: str) -> None:
     post = await api.new_post(await api.new_user())
 

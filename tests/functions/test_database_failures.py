@@ -195,15 +195,6 @@ async def test_health_reports_ready(api: Api) -> None:
 TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
 
-async def test_a_traceparent_is_logged_with_its_request(api: Api, app: RunningApp) -> None:
-    user = await api.new_user()
-
-    await api.get_user(user["id"], {"traceparent": TRACE})
-
-    [line] = [line for line in app.log_lines(containing=TRACE) if "get_user" in line]
-    assert 'request function="get_user" status=200 charge_ru=1.0' in line
-
-
 async def test_a_malformed_traceparent_is_not_logged(api: Api, app: RunningApp) -> None:
     await api.get_user("unknown", {"traceparent": f'{TRACE}" forged="yes'})
 

@@ -154,7 +154,7 @@ async def test_users_with_one_name_are_named_and_one_must_be_renamed(blog: Blog,
     [finding] = await verify(managed)
     assert other["id"] in finding.subject
     assert finding.detail == f"the username is reserved for user {ada['id']}, who has it, too"
-    assert finding.advice.startswith("Rename one of the two users")
+    assert finding.advice.startswith("Rename this user, who does not own the name")
 
 
 async def test_rebuild_replaces_a_copy_that_claims_a_later_version(blog: Blog, managed: ManagedBlog) -> None:
