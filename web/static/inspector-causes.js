@@ -54,23 +54,33 @@ export function operationsOf({ request, deliveries }) {
   ];
 }
 
+/** What the change feeds wrote to copies. The users change feed itself writes only reservations and the user to `users`. */
+const copiesOf = operations => operations.filter(
+  one => WRITES.test(one.kind) && one.status < 400 && one.status !== REFUSED &&
+    (one.source === "on_posts_changed" || (one.source === "on_users_changed" && one.container === "posts")),
+);
+const isCrowd = ({ request }) => request.title.includes("fifty times");
+
+/** The charge of fifty likes per like, and of a rename per copy; empty for others. */
+export function perUnit(group) {
+  if (isCrowd(group)) return `${ru((group.request.charge + byFeeds(group)) / 50)} per like.`;
+  const copied = sum(copiesOf(operationsOf(group)).map(one => one.items));
+  return copied && group.request.name === "C1" ? `${ru(byFeeds(group) / copied)} per copy.` : "";
+}
+
 /** One line such as "1 rename: 1,012 copies in 10 posts. 17.58 RU at once, 11,057 RU by the change feeds, done after 1.9 s." */
 export function summaryOf(group) {
   const { request, deliveries } = group;
-  const { name, method, title, charge, status, finishedAt } = request;
+  const { name, method, charge, status, finishedAt } = request;
   const noun = NOUNS[`${name} ${method}`] ?? (isCommand(group) ? "command" : "request");
-  // The users change feed itself writes only reservations and the user to `users`.
   const operations = operationsOf(group);
-  const copies = operations.filter(
-    one => WRITES.test(one.kind) && one.status < 400 && one.status !== REFUSED &&
-      (one.source === "on_posts_changed" || (one.source === "on_users_changed" && one.container === "posts")),
-  );
+  const copies = copiesOf(operations);
   const copied = Math.round(sum(copies.map(one => one.items)));
   const posts = Math.max(0, ...copies.filter(one => one.container === "posts").map(one => one.partitions));
   const places = posts ? count(posts, "post") : [...new Set(copies.map(one => one.container))].sort().reverse().join(" and ");
   const refused = sum(operations.filter(one => one.status === 429).map(one => one.count));
   const failed = deliveries.filter(({ record }) => !record.finished).length;
-  const what = title.includes("fifty times") ? "50 likes" : `1 ${noun}${status < 400 ? "" : `, answered with ${status}`}`;
+  const what = isCrowd(group) ? "50 likes" : `1 ${noun}${status < 400 ? "" : `, answered with ${status}`}`;
   if (!isCommand(group)) return `${what}: ${ru(charge)}.`;
   const charges = [`${ru(charge)} at once`];
   if (deliveries.length) {

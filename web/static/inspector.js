@@ -54,7 +54,8 @@ async function poll() {
   const response = await fetch(`/inspector/events?after=${log.last}${log.all ? "&all=1" : ""}`).catch(() => null);
   if (response?.ok) {
     const answer = await response.json();
-    const arrived = answer.events.map(record => ({ ...record, seenAt: Date.now() }));
+    // Records from before the first poll are not news.
+    const arrived = answer.events.map(record => ({ ...record, seenAt: log.last ? Date.now() : 0 }));
     log = { ...log, last: answer.last, records: [...log.records, ...arrived].slice(-MOST_RECORDS) };
     sessionStorage.setItem(LOG, JSON.stringify(log));
     show(true);

@@ -1,7 +1,7 @@
 // The tour: buttons that do what the article describes, and what that took.
 import { newKey, send } from "./api.js";
 import { article, row } from "./inspector-bars.js";
-import { count, groupsOf, number, summaryOf } from "./inspector-causes.js";
+import { count, groupsOf, number, perUnit, summaryOf } from "./inspector-causes.js";
 
 const RENEW_MS = 8000;
 const SWITCHES = { 5: "lag", 6: "throttle", 7: "faults" };
@@ -19,7 +19,7 @@ let timer = 0;
 
 document.addEventListener("inspector-records", ({ detail: records }) => {
   const groups = groupsOf(records.filter(one => one.kind === "delivery" || traces.has(one.trace)));
-  if (groups.length) report(groups.map(summaryOf).join("\n"));
+  if (groups.length) report(groups.map(group => `${summaryOf(group)} ${perUnit(group)}`.trim()).join("\n"));
 });
 
 function report(text) {
