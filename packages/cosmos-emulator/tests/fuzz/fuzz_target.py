@@ -23,7 +23,12 @@ ENTRA: Final[Header] = (b"authorization", b"type=aad&ver=1.0&sig=x")
 KEY: Final[Header] = (b"x-ms-documentdb-partitionkey", b'["p"]')
 # Attackers use the databases `target` and `scrap`, and never name the canary's.
 ITEMS: Final = "/dbs/target/colls/items"
-SETTINGS: Final = {"script_time_limit_s": SCRIPT_TIME_S, "partitions": 2, "lenient_order_by": True}
+SETTINGS: Final = {
+    "script_time_limit_s": SCRIPT_TIME_S,
+    "script_edition": "latest",
+    "partitions": 2,
+    "lenient_order_by": True,
+}
 _READY: Final = re.compile(r"ready at http://127\.0\.0\.1:(\d+)/")
 _LOOK_EACH_S: Final = 0.05
 
