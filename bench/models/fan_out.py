@@ -81,10 +81,10 @@ async def measure_rename(kinds: Sequence[type[Model]], posts: int, partitions: i
 
 
 async def _create_posts(model: Model, authors: Sequence[UserView], count: int) -> None:
-    todo = iter([*itertools.islice(itertools.cycle(authors), count)])
+    in_turn = itertools.islice(itertools.cycle(authors), count)
 
     async def create() -> None:
-        for author in todo:
+        for author in in_turn:
             await model.create_post(author, "A title", _CONTENT)
 
     await asyncio.gather(*(create() for _ in range(_CREATORS)))

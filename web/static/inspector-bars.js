@@ -7,14 +7,15 @@ const position = charge => `${Math.max(1, (Math.log10(Math.max(1, charge)) / Mat
 let figures = null;
 
 /** The figures, which tests compare with docs/benchmarks/models.json. */
-export function article() {
-  return (figures ??= fetch(new URL("./article.json", import.meta.url)).then(response => response.json()));
-}
+export const article = () => (figures ??= fetch(new URL("./article.json", import.meta.url)).then(response => response.json()));
 
-/** Return an element with the comparison of a request, such as "Q2" or "C1 edit", or null. */
-export async function barsOf(name, now) {
+/** The figures of a request, such as "Q2"; those of an edit are of "C1 edit" or "C2 edit". */
+export const figuresOf = (requests, name, method) => requests[method === "PUT" ? `${name} edit` : name];
+
+/** Return an element with the comparison of a request, or null. */
+export async function barsOf(name, method, now) {
   const { measured, models, requests } = await article();
-  const request = requests[name];
+  const request = figuresOf(requests, name, method);
   if (!request) return null;
   const table = element("table", { className: "bars" });
   table.createCaption().textContent = `${name.slice(0, 2)} ${request.title}: ${request.why}`;
@@ -26,9 +27,8 @@ export async function barsOf(name, now) {
 }
 
 /** A row of a table. The first cell of a body is a header, too. */
-export function row(tag, first, ...cells) {
-  return element("tr", {}, element("th", { scope: tag === "th" ? "col" : "row" }, first), ...cells.map(one => element(tag, {}, one)));
-}
+export const row = (tag, first, ...cells) =>
+  element("tr", {}, element("th", { scope: tag === "th" ? "col" : "row" }, first), ...cells.map(one => element(tag, {}, one)));
 
 function bar(label, charge, theirs) {
   const line = theirs && { x1: position(theirs), x2: position(theirs), y1: 0, y2: "100%" };

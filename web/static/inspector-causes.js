@@ -59,11 +59,12 @@ const copiesOf = operations => operations.filter(
   one => WRITES.test(one.kind) && one.status < 400 && one.status !== REFUSED &&
     (one.source === "on_posts_changed" || (one.source === "on_users_changed" && one.container === "posts")),
 );
-const isCrowd = ({ request }) => request.title.includes("fifty times");
+/** The tour likes fifty times in one request. */
+export const timesOf = ({ request }) => request.title.includes("fifty times") ? 50 : 1;
 
 /** The charge of fifty likes per like, and of a rename per copy; empty for others. */
 export function perUnit(group) {
-  if (isCrowd(group)) return `${ru((group.request.charge + byFeeds(group)) / 50)} per like.`;
+  if (timesOf(group) > 1) return `${ru((group.request.charge + byFeeds(group)) / timesOf(group))} per like.`;
   const copied = sum(copiesOf(operationsOf(group)).map(one => one.items));
   return copied && group.request.name === "C1" ? `${ru(byFeeds(group) / copied)} per copy.` : "";
 }
@@ -80,7 +81,7 @@ export function summaryOf(group) {
   const places = posts ? count(posts, "post") : [...new Set(copies.map(one => one.container))].sort().reverse().join(" and ");
   const refused = sum(operations.filter(one => one.status === 429).map(one => one.count));
   const failed = deliveries.filter(({ record }) => !record.finished).length;
-  const what = isCrowd(group) ? "50 likes" : `1 ${noun}${status < 400 ? "" : `, answered with ${status}`}`;
+  const what = `${count(timesOf(group), noun)}${status < 400 ? "" : `, answered with ${status}`}`;
   if (!isCommand(group)) return `${what}: ${ru(charge)}.`;
   const charges = [`${ru(charge)} at once`];
   if (deliveries.length) {

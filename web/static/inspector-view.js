@@ -1,6 +1,6 @@
 // The list of the inspector: one entry per command or query, with the deliveries that it caused.
-import { article, barsOf, row } from "./inspector-bars.js";
-import { byFeeds, count, groupsOf, isCommand, number, operationsOf, ru, sum, summaryOf } from "./inspector-causes.js";
+import { article, barsOf, figuresOf, row } from "./inspector-bars.js";
+import { byFeeds, count, groupsOf, isCommand, number, operationsOf, ru, sum, summaryOf, timesOf } from "./inspector-causes.js";
 import { startDiagram } from "./inspector-diagram.js";
 import { element } from "./inspector-elements.js";
 
@@ -58,7 +58,7 @@ export function startView(drawer) {
     if (first.method === "PUT" && !entries.has(group.key)) delete names[ID.exec(first.path)?.[0]];
     const badge = element("span", { className: "badge", ariaDescription: `${first.method} ${first.path}` }, first.name || first.method);
     article().then(({ requests }) => {
-      if (first.name) badge.ariaDescription = first.name.split(", ").map(one => `${one}: ${requests[one].title}`).join(". ");
+      if (first.name) badge.ariaDescription = first.name.split(", ").map(one => `${one}: ${figuresOf(requests, one, first.method).title}`).join(". ");
     });
     const subject = ID.exec(first.path)?.[0] ?? (first.path === "/" ? "front page" : "");
     const failed = first.status >= 400 ? ` status ${first.status}` : "";
@@ -89,25 +89,19 @@ export function startView(drawer) {
       made.append(title, text("p", about(deliveries), "hint"), operationTable(operations.filter(one => one.source === name)));
     }
     for (const name of requests.split(", ")) {
-      const now = requests.includes(",") ? undefined : charge;
-      barsOf(method === "PUT" ? `${name} edit` : name, now).then(bars => bars && made.append(bars));
+      const now = requests.includes(",") ? undefined : charge / timesOf(group);
+      barsOf(name, method, now).then(bars => bars && made.append(bars));
     }
     return made;
   }
 
   function about(deliveries) {
-    const total = sum(deliveries.map(({ record }) => record.charge));
-    const share = total ? sum(deliveries.map(one => one.charge)) / total : 1;
-    return [
-      count(deliveries.length, "delivery"),
-      `${count(sum(deliveries.map(one => one.items)), "change")} of this command`,
-      ...(share < 0.995 ? [`its share is ${number(share * 100)} % of ${ru(total)}`] : []),
-    ].join(" · ");
+    const [own, total] = [one => one.charge, one => one.record.charge].map(charge => sum(deliveries.map(charge)));
+    const changes = `${count(deliveries.length, "delivery")} · ${count(sum(deliveries.map(one => one.items)), "change")} of this command`;
+    return own < total * 0.995 ? `${changes}, which caused ${number((own / total) * 100)} % of ${ru(total)}` : changes;
   }
 
-  function heading(title, charge, tip) {
-    return element("h3", {}, text("span", title, "", tip), text("span", ru(charge)));
-  }
+  const heading = (title, charge, tip) => element("h3", {}, text("span", title, "", tip), text("span", ru(charge)));
 
   function operationTable(operations) {
     // Operations that cost nothing teach nothing, unless they failed.
@@ -180,6 +174,5 @@ function labelOf({ kind, count: calls, parts, isMixed }) {
 }
 
 /** An element with a text, and with an explanation of it, which inspector.css shows. */
-function text(tag, content, className = "", tip = "") {
-  return element(tag, { className, ...(tip && { ariaDescription: tip, tabIndex: 0 }) }, content);
-}
+const text = (tag, content, className = "", tip = "") =>
+  element(tag, { className, ...(tip && { ariaDescription: tip, tabIndex: 0 }) }, content);

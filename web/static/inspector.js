@@ -25,9 +25,7 @@ function show(isNew) {
   document.dispatchEvent(new CustomEvent("inspector-records", { detail: log.records }));
 }
 
-function isOpen() {
-  return root.dataset.inspector === "open";
-}
+const isOpen = () => root.dataset.inspector === "open";
 
 /** The page and the server read the state from a cookie, so that the next page does not move when it is shown. */
 function setState(open, height) {

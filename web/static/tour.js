@@ -13,9 +13,7 @@ const buttons = [...tour.querySelectorAll("[data-run]")];
 const wanted = SWITCHES[tour.dataset.tour];
 // The traces of the requests that are measured.
 const traces = new Set();
-let author = null;
-let prepared = null;
-let timer = 0;
+let author = null, prepared = null, timer = 0;
 
 document.addEventListener("inspector-records", ({ detail: records }) => {
   const groups = groupsOf(records.filter(one => one.kind === "delivery" || traces.has(one.trace)));
