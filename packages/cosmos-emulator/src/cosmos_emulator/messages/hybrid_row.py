@@ -28,6 +28,7 @@ _FALSE, _TRUE, _UINT32, _FLOAT64, _UTF8 = 0x02, 0x03, 0x0B, 0x10, 0x14
 _NUMBERS: Final = {_UINT32: struct.Struct("<I"), _FLOAT64: struct.Struct("<d")}
 _KINDS: Final = {0: "Create", 1: "Patch", 2: "Read", 4: "Delete", 5: "Replace", 20: "Upsert"}
 _DOCUMENT: Final = 2
+_MOST_BITS: Final = 32
 _UNSUPPORTED: Final = ("effectivePartitionKey", "binaryId", "timeToLiveInSeconds")
 
 
@@ -191,6 +192,8 @@ class _Reader:
         value = shift = 0
         while (byte := self.take(1)[0]) > 0x7F:
             value, shift = value | (byte & 0x7F) << shift, shift + 7
+            if shift > _MOST_BITS:  # a number of megabytes would take minutes
+                raise ValueError("it has a number of more than 32 bits")
         return value | byte << shift
 
     def text(self) -> str:

@@ -34,9 +34,8 @@ from cosmos_emulator.store.partition import Partition
 
 MAX_OPERATIONS: Final = 100
 _FAILED_DEPENDENCY: Final = 424
-_LEAST_RU: Final = (
-    1.0  # an assumption: a failed batch is never free (TransactionalBatchTest.java, verifyBatchProcessed)
-)
+# Assumed: a failed batch is never free (TransactionalBatchTest.java, verifyBatchProcessed).
+_LEAST_RU: Final = 1.0
 # Assumed from BatchServerResponseTooLarge of .NET and Java: of ten reads of an item of 1 MB, the last fails.
 _MAX_RESPONSE_BYTES: Final = 10 * 1024 * 1024
 _NEED_AN_ID: Final = ("Read", "Replace", "Delete", "Patch")
