@@ -17,9 +17,10 @@ from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from typing import TypeVar
 
+from management.item_count import ItemCount, number_of_items
 from management.repairs import Repairs
 from management.replay import replay
-from management.verification.census import Count, ignored, take_census
+from management.verification.census import take_census
 from shared.data.blog import Blog
 from shared.propagation.change_feed import for_each
 from shared.propagation.copies import Copies, FrontPageIndex, trim
@@ -29,8 +30,8 @@ from shared.propagation.users import handle_changed_users
 T = TypeVar("T")
 
 
-async def rebuild(blog: Blog, say: Callable[[str], None], count: Count = ignored) -> None:
-    """Rebuild; report each step through `say`, and items read to `count`. Raises DatabaseUnavailable, AzureError."""
+async def rebuild(blog: Blog, say: Callable[[str], None], count: ItemCount | None = None) -> None:
+    """Rebuild; report each step through `say`, and count the items read. Raises DatabaseUnavailable, AzureError."""
 
     repairs = Repairs(blog)
 
@@ -39,6 +40,9 @@ async def rebuild(blog: Blog, say: Callable[[str], None], count: Count = ignored
         await for_each(suspects, repair)
         say(f"{step}: {repairs.changed - before:,}")
 
+    count = count or ItemCount()
+    count.expect(await number_of_items(blog.users, blog.posts, blog.feed, blog.failures))
+    count.expect(await number_of_items(blog.users, blog.posts))  # read again as change feeds
     census = await take_census(blog, count)
     await run("Texts that look like dates stored again", census.date_like, repairs.store_texts_again)
     await run("Users completed", census.incomplete_users, repairs.complete_user)

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
-from management.verification.census import Count
+from management.item_count import ItemCount
 from shared.database.container import Container
 from shared.database.date_like_texts import as_sent
 from shared.errors import DatabaseUnavailable
@@ -22,10 +22,10 @@ _RETRY_WAITS_S = (1, 2, 4, 8)
 ChangeHandler = Callable[[Iterable[Mapping[str, Any]]], Awaitable[object]]
 
 
-async def replay(container: Container, handle: ChangeHandler, count: Count) -> int:
+async def replay(container: Container, handle: ChangeHandler, count: ItemCount) -> int:
     """Pass each item's latest state to `handle`, in feed order; return the number of changes.
 
-    `count` is told of the changes read. Includes changes that `handle` writes. Raises AzureError, DatabaseUnavailable.
+    `count` counts the changes read. Includes changes that `handle` writes. Raises AzureError, DatabaseUnavailable.
     """
     replayed = 0
 
@@ -36,7 +36,7 @@ async def replay(container: Container, handle: ChangeHandler, count: Count) -> i
         ).by_page()
         async for page in pages:
             changes = [as_sent(change) async for change in page]
-            count(len(changes))
+            count.add(len(changes))
             await _with_retries(handle, changes)
             replayed += len(changes)
 

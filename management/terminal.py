@@ -10,6 +10,7 @@ from itertools import groupby
 
 from rich.console import Console
 
+from management.item_count import ItemCount
 from management.verification.findings import Finding
 from shared.database.charges import Charge
 
@@ -67,32 +68,30 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-class ItemCount:
-    """Counts the items read."""
-
-    def __init__(self) -> None:
-        self.items = 0
-
-    def __call__(self, number: int) -> None:
-        self.items += number
-
-
 @contextmanager
 def reading_progress() -> Iterator[ItemCount]:
-    """Count the items read, and show the number on a terminal."""
+    """Count the items read, with a progress bar on a terminal."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield ItemCount()
         return
-    from rich.progress import Progress, SpinnerColumn
+    from rich.progress import BarColumn, Progress, TimeRemainingColumn
 
-    with Progress(SpinnerColumn(), "{task.completed:,} items read", console=console, transient=True) as bar:
+    with Progress(BarColumn(), "{task.description}", TimeRemainingColumn(), console=console, transient=True) as bar:
         task = bar.add_task("", total=None)
 
         class Shown(ItemCount):
-            def __call__(self, number: int) -> None:
-                super().__call__(number)
-                bar.update(task, completed=self.items)
+            def expect(self, number: int | None) -> None:
+                super().expect(number)
+                self._show()
+
+            def add(self, number: int) -> None:
+                super().add(number)
+                self._show()
+
+            def _show(self) -> None:
+                read = f"{self.items:,}" if self.total is None else f"{self.items:,} of about {self.total:,}"
+                bar.update(task, completed=self.items, total=self.total, description=f"{read} items read")
 
         yield Shown()
 

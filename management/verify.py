@@ -7,7 +7,8 @@ import time
 from collections.abc import Iterable
 
 from management.errors import MULTIPLE_WRITE_REGIONS
-from management.verification.census import Count, ignored, take_census
+from management.item_count import ItemCount, number_of_items
+from management.verification.census import take_census
 from management.verification.examination import examine
 from management.verification.findings import Finding, Kind, in_order
 from shared.data.blog import Blog
@@ -16,15 +17,17 @@ from shared.database.client import has_multiple_write_regions
 _POLL_S = 0.5
 
 
-async def verify(blog: Blog, count: Count = ignored) -> list[Finding]:
-    """Return all findings, including updates still in progress while the app runs. `count` is told of items read."""
+async def verify(blog: Blog, count: ItemCount | None = None) -> list[Finding]:
+    """Return all findings, including updates still in progress while the app runs. `count` counts the items read."""
+    count = count or ItemCount()
+    count.expect(await number_of_items(blog.users, blog.posts, blog.feed, blog.failures))
     findings = await examine(blog, await take_census(blog, count))
     if await has_multiple_write_regions(blog.users.proxy):
         findings.append(Finding(Kind.ACCOUNT, "account", MULTIPLE_WRITE_REGIONS))
     return in_order(findings)
 
 
-async def verify_within(blog: Blog, seconds: float, count: Count = ignored) -> list[Finding]:
+async def verify_within(blog: Blog, seconds: float, count: ItemCount | None = None) -> list[Finding]:
     """Verify until nothing is broken or `seconds` have passed."""
     deadline = time.monotonic() + seconds
     while True:

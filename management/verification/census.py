@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any
 
+from management.item_count import ItemCount
 from management.newest import Newest
 from management.verification.copies import fingerprint
 from management.verification.date_like_texts import Place, find_date_like_texts
@@ -29,9 +30,6 @@ from shared.models.post import DELETED_TYPE, Post, short_form
 from shared.models.user import User
 
 _PAGE_SIZE = 1000
-
-# Is told how many more items were read.
-Count = Callable[[int], None]
 
 _USERS = "SELECT * FROM c WHERE NOT IS_DEFINED(c.type) OR c.type != 'post'"
 _COPIES = "SELECT * FROM c WHERE c.type = 'post'"
@@ -102,12 +100,8 @@ class Census:
     newest: frozenset[str] = frozenset()
 
 
-def ignored(number: int) -> None:
-    """Do not count."""
-
-
-async def take_census(blog: Blog, count: Count = ignored) -> Census:
-    """Read every item once, and tell `count` how many. Raises DatabaseThrottled, DatabaseUnavailable."""
+async def take_census(blog: Blog, count: ItemCount) -> Census:
+    """Read and count every item once. Raises DatabaseThrottled, DatabaseUnavailable."""
     reader = _Reader(blog, count)
     await reader.read_users()
     await reader.read_posts()
@@ -123,7 +117,7 @@ async def take_census(blog: Blog, count: Count = ignored) -> Census:
 @dataclass
 class _Reader:
     blog: Blog
-    count: Count
+    count: ItemCount
     census: Census = field(default_factory=Census)
     users: dict[str, str] = field(default_factory=dict)  # username by user ID
     damaged_users: set[str] = field(default_factory=set)
@@ -298,5 +292,5 @@ class _Reader:
 
     async def _stream(self, container: Container, text: str) -> AsyncIterator[Any]:
         async for item in container.query_across(text, {}, page_size=_PAGE_SIZE):
-            self.count(1)
+            self.count.add(1)
             yield item

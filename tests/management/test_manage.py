@@ -13,18 +13,20 @@ from cosmos_emulator import WELL_KNOWN_KEY
 from typer.testing import CliRunner, Result
 
 from manage import app
+from management import item_count
 from shared.models.base import Item
 from tests.blog import Blog
 
 _ROOT = Path(__file__).parent.parent.parent
 
 
-async def manage_blog(blog: Blog, *arguments: str, database: str | None = None) -> Result:
+async def manage_blog(blog: Blog, *arguments: str, database: str | None = None, on_terminal: bool = False) -> Result:
     """Run a command on the test's database."""
     settings = blog.settings
     environment = {
         "COSMOS": f"AccountEndpoint={settings.account.endpoint};AccountKey={settings.account.key};",
         "BLOG_DATABASE": database or settings.database,
+        **({"FORCE_COLOR": "1"} if on_terminal else {}),
     }
     return await asyncio.to_thread(CliRunner().invoke, app, arguments, env=environment)
 
@@ -52,6 +54,31 @@ async def test_verify_groups_findings_by_kind_and_exits_with_1(blog: Blog) -> No
     assert result.exit_code == 1
     assert "Missing or wrong username reservations: 1\n  user u '[bold]ada': the username is not" in result.output
     assert "2 violations found." in result.output
+
+
+@pytest.mark.parametrize(("command", "readings"), [("verify", 1), ("rebuild", 2)])
+async def test_a_terminal_shows_how_many_items_have_been_read(blog: Blog, command: str, readings: int) -> None:
+    await manage_blog(blog, "seed", "--users", "2", "--posts-per-user", "1")
+    containers = (blog.users, blog.posts, blog.feed, blog.failures)
+    users, posts, *others = [len(await blog.all_items(container)) for container in containers]
+    # Before it verifies, `rebuild` also reads the change feeds of users and posts.
+    total = sum(others) + readings * (users + posts)
+
+    result = await manage_blog(blog, command, on_terminal=True)
+
+    assert f"{total:,} of about {total:,} items read" in result.stderr
+
+
+async def test_without_an_estimate_a_terminal_shows_the_number_of_items_only(
+    blog: Blog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await manage_blog(blog, "seed", "--users", "1", "--posts-per-user", "0")
+    monkeypatch.setattr(item_count, "_USAGE", "x-absent")
+
+    result = await manage_blog(blog, "verify", on_terminal=True)
+
+    assert " items read" in result.stderr
+    assert "of about" not in result.stderr
 
 
 async def test_verify_reports_an_account_with_multiple_write_regions(

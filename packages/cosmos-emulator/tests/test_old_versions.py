@@ -62,6 +62,16 @@ async def test_the_index_progress_is_part_of_the_quota(raw: RawClient, container
     assert (progress in plain.headers, quota.headers[progress]) == (False, "100")
 
 
+async def test_the_quota_shows_the_number_of_items(raw: RawClient, container: ContainerProxy) -> None:
+    headers = {"x-ms-documentdb-populatequotainfo": "True"}
+    for number in range(3):
+        await container.create_item({"id": str(number), "pk": "p"})
+
+    quota = await raw.send("GET", f"/{CONTAINER}", kind="colls", link=CONTAINER, headers=headers)
+
+    assert "documentsCount=3" in quota.headers["x-ms-resource-usage"].split(";")
+
+
 @pytest.mark.parametrize(
     "change",
     [{"ttlPropertyPath": "/ttl"}, {"indexingPolicy": {"spatialIndexes": [{"path": "/place/*"}]}}],

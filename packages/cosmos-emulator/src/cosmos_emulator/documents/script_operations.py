@@ -14,7 +14,7 @@ from cosmos_emulator.documents.upsert import upsert
 from cosmos_emulator.gateway import Gateway
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.messages.links import parse_link
-from cosmos_emulator.messages.quota import QUOTA, USAGE
+from cosmos_emulator.messages.quota import QUOTA, usage
 from cosmos_emulator.pacing import in_worker
 from cosmos_emulator.reads.execution import PagedQuery
 from cosmos_emulator.reads.paging import (
@@ -113,7 +113,7 @@ class PartitionOperations:
 
     def resource_usage(self) -> tuple[str, str]:
         """Return quota and usage."""
-        return QUOTA, USAGE
+        return QUOTA, usage()
 
     def _reference(self, document_link: str) -> ItemReference:
         """Return the item of a link, which is not a URL: the id can have `?` or `%`."""

@@ -37,7 +37,7 @@ from cosmos_emulator.http.stages import Stages
 from cosmos_emulator.messages import headers as h
 from cosmos_emulator.messages.answer import Answer, header_text
 from cosmos_emulator.messages.links import Link, parse_link
-from cosmos_emulator.messages.quota import QUOTA, USAGE
+from cosmos_emulator.messages.quota import QUOTA, usage
 from cosmos_emulator.messages.request import Request
 from cosmos_emulator.messages.resource_tokens import PREFIX, Grant, read_token
 from cosmos_emulator.operation_names import operation_name
@@ -55,7 +55,7 @@ _VERSIONS: Final = (
 _LAST_VERSION: Final = "2018-12-31"
 _ALWAYS: Final = {
     h.RESOURCE_QUOTA: QUOTA,
-    h.RESOURCE_USAGE: USAGE,
+    h.RESOURCE_USAGE: usage(),
     "Content-Type": "application/json",
     "x-ms-schemaversion": "1.18",
     "x-ms-serviceversion": "version=2.14.0.0",

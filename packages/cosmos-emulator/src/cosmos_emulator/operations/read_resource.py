@@ -6,6 +6,7 @@ from cosmos_emulator import json_text
 from cosmos_emulator.json_text import Json
 from cosmos_emulator.messages import headers as h
 from cosmos_emulator.messages.answer import Answer, resource_answer
+from cosmos_emulator.messages.quota import usage
 from cosmos_emulator.messages.request import Request
 from cosmos_emulator.operations.resource_requests import is_unchanged, owner_rid, shown_body
 from cosmos_emulator.store.account import Container
@@ -38,6 +39,7 @@ def _container_answer(request: Request) -> Answer:
     if request.flag(h.POPULATE_QUOTA_INFO):
         # A changed policy applies immediately: queries scan until an index is built.
         answer.headers[h.INDEX_PROGRESS] = "100"
+        answer.headers[h.RESOURCE_USAGE] = usage(sum(one.committed.count_all() for one in container.partitions))
     if answer.body and request.flag(h.POPULATE_PARTITION_STATISTICS):
         answer.body = json_text.dump({**container.resource.body, "statistics": _statistics(container)})
     return answer
