@@ -12,6 +12,7 @@ A resource belongs to the nearest database, user or container above it. System p
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from typing import Final
 
 from cosmos_emulator import json_text
@@ -35,7 +36,7 @@ _MOST_PARTITIONS: Final = 10_000
 
 
 def exported_lines(account: Account) -> Iterator[bytes]:
-    """Return the lines of an account that nothing else uses. All files must be open."""
+    """Return the lines of an account that nothing else uses. All its containers must have been opened."""
     yield _line(_HEADER)
     for database in account.resources.children("dbs", ""):
         yield _line({"database": _own(database), **_offer(account, database)})
@@ -56,11 +57,12 @@ def _container_lines(account: Account, container: Container) -> Iterator[bytes]:
             yield _line({name: _own(script)})
     for partition in container.partitions:
         position = SCAN_START
-        while chunk := partition.committed.scan(ItemScope(), position, _SCANNED):
-            for item in chunk:
-                document = json_text.parse_stored(item.body)
-                yield _line({"item": {name: document[name] for name in document if name not in SYSTEM_PROPERTIES}})
-            position = ScanPosition(chunk[-1].epk, chunk[-1].number)
+        with closing(partition.separate_view()) as items:
+            while chunk := items.scan(ItemScope(), position, _SCANNED):
+                for item in chunk:
+                    document = json_text.parse_stored(item.body)
+                    yield _line({"item": {name: document[name] for name in document if name not in SYSTEM_PROPERTIES}})
+                position = ScanPosition(chunk[-1].epk, chunk[-1].number)
 
 
 def _own(resource: Resource) -> JsonObject:

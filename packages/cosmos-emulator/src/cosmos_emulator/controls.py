@@ -37,7 +37,7 @@ class Controls:
     def __init__(
         self, gateway: Gateway, root: Path, open_account: OpenAccount, forget_queries: Callable[[], None]
     ) -> None:
-        """`root` is the data directory. `forget_queries` ends queries that keep files open between pages."""
+        """`root` is the data directory. `forget_queries` ends queries of the former account between their pages."""
         self._gateway = gateway
         self._root = root
         self._open = open_account

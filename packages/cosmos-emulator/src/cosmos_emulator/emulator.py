@@ -76,10 +76,9 @@ class CosmosEmulator:
             # Separate, so that long queries do not delay writes.
             readers = stack.enter_context(ThreadPoolExecutor(_WORKERS, thread_name_prefix="cosmos-query"))
             charges, unfinished = ChargeModel(self.settings.charge_profile), UnfinishedQueries()
-            stack.callback(unfinished.close)
             gateway = Gateway(self.settings, account, charges, workers, readers)
             stack.callback(gateway.worker_turns.close)  # after the time for running requests
-            controls = self._controls = Controls(gateway, directory, self._open_account, unfinished.close)
+            controls = self._controls = Controls(gateway, directory, self._open_account, unfinished.forget_all)
             self.endpoint = await self._listen(stack, CosmosServer(gateway, unfinished, controls), directory)
             self._stack = stack.pop_all()
         return self

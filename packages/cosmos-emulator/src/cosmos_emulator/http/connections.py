@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
@@ -11,13 +10,11 @@ from typing import Any, Final
 from aiohttp import web
 from aiohttp.web_protocol import RequestHandler
 
+from cosmos_emulator.descriptors import most_connections
+
 # From the last response, or the start, to the end of a request's headers. Longer than clients keep idle connections
 # (aiohttp: 15 s, .NET: 1 min), which would otherwise send requests on a connection that is being closed.
 IDLE_TIMEOUT_S: Final = 75.0
-# Descriptors for the files of partitions, and for connections that asyncio accepts in one step (128), before they are
-# counted.
-_RESERVED: Final = 512
-_ON_WINDOWS: Final = 8192  # without a limit of descriptors
 
 _Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
@@ -32,7 +29,7 @@ class LimitedServer(web.Server):
         """Create a server. `options` are those of aiohttp."""
         super().__init__(self._serve, keepalive_timeout=IDLE_TIMEOUT_S, **options)
         self._answer = handler
-        self._most = _most_connections()
+        self._most = most_connections()
         self._busy: set[RequestHandler] = set()
 
     async def _serve(self, request: web.BaseRequest) -> web.StreamResponse:
@@ -65,12 +62,3 @@ class AcceptErrorFilter(logging.Filter):
             return False
         self._next_s = now + 1
         return True
-
-
-def _most_connections() -> int:
-    if sys.platform == "win32":
-        return _ON_WINDOWS
-    import resource  # only on Unix
-
-    descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return sys.maxsize if descriptors == resource.RLIM_INFINITY else max(descriptors // 4, descriptors - _RESERVED)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import base64
 import time
 from collections.abc import Hashable
-from contextlib import ExitStack
-from dataclasses import replace
 from typing import Final
 from urllib.parse import quote
 
@@ -23,7 +21,7 @@ from cosmos_emulator.reads.execution import PagedQuery
 from cosmos_emulator.reads.paging import PageLimits, complete, complete_at_once, decode_continuation
 from cosmos_emulator.reads.query_text import LONG_TEXT_BYTES, QueryText, parse_query_body
 from cosmos_emulator.reads.result_page import QueryPage
-from cosmos_emulator.reads.slices import Slice
+from cosmos_emulator.reads.slices import Slice, closed_at_end, separately_read
 from cosmos_emulator.reads.udfs import udf_caller
 from cosmos_emulator.reads.unfinished import UnfinishedQuery
 from cosmos_emulator.store.account import Container
@@ -77,7 +75,7 @@ async def _page(request: Request, container: Container) -> tuple[QueryText, list
         if continuation:
             query_id = decode_continuation(continuation).get("query")
             resumed = request.unfinished.take(query_id, _identity(request, container, slices))
-        if is_long or text.calls_udfs or (resumed is not None and resumed.views is not None):
+        if is_long or text.calls_udfs or (resumed is not None and resumed.in_worker):
             raise MovesToWorker
         with ON_LOOP:
             query = _paged(request, container, text)
@@ -87,7 +85,7 @@ async def _page(request: Request, container: Container) -> tuple[QueryText, list
         page, rest = await complete(query.page(slices, continuation, limits, resumed), gateway.loop_turn)
     except MovesToWorker:
         text, slices = prepared or await _prepared(request, container, is_long=True)
-        begun = resumed if resumed is not None and resumed.views is not None else None
+        begun = resumed if resumed is not None and resumed.in_worker else None
         page, rest = await gateway.in_worker(
             lambda: _page_in_worker(request, container, text, slices, begun), reads=True
         )
@@ -128,23 +126,15 @@ def _page_in_worker(
     request: Request, container: Container, text: QueryText, slices: list[Slice], begun: UnfinishedQuery | None
 ) -> tuple[QueryPage, UnfinishedQuery | None]:
     """Run a query that can take seconds in a thread with separate connections."""
-    with ExitStack() as views:
-        if begun is not None and begun.views is not None:
-            views.enter_context(begun.views)
-            slices = begun.reading.slices
-        else:
-            slices = [
-                one if one.snapshot else replace(one, items=views.enter_context(one.partition.separate_view()))
-                for one in slices
-            ]
-        udfs = views.enter_context(udf_caller(request.gateway, container, text))
+    slices = separately_read(slices) if begun is None else begun.reading.slices
+    with closed_at_end(slices), udf_caller(request.gateway, container, text) as udfs:
         # A UDF waits for another process.
         with in_worker(None if udfs else request.gateway.worker_turns, MAX_WORK_S):
             query = _paged(request, container, text, udfs)
             continuation, limits = request.headers.get(h.CONTINUATION), PageLimits(request.page_size)
             page, rest = complete_at_once(query.page(slices, continuation, limits, begun))
-        if rest is not None and udfs is None:
-            rest.views = views.pop_all()
+        if rest is not None:
+            rest.in_worker = True
         return page, rest
 
 

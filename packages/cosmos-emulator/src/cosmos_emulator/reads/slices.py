@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.partitioning.partition_keys import PartitionKey
@@ -58,3 +60,27 @@ def slice_of(partition: Partition, bounds: KeyRange) -> Slice:
     """Return a physical partition's part of a range."""
     scope = ItemScope() if bounds.covers(partition.range) else ItemScope(range=bounds)
     return Slice(partition, scope, partition.committed)
+
+
+def separately_read(slices: Iterable[Slice]) -> list[Slice]:
+    """Return slices with connections of their own, for a worker thread. Only the last one read is open."""
+    views: list[ItemView] = []
+
+    def close_others() -> None:
+        for view in views:
+            view.close()
+
+    found = [one if one.snapshot else replace(one, items=one.partition.separate_view(close_others)) for one in slices]
+    views += [one.items for one in found if not one.snapshot]
+    return found
+
+
+@contextmanager
+def closed_at_end(slices: Iterable[Slice]) -> Iterator[None]:
+    """Close the connections of separately read slices after the block, until the next read."""
+    try:
+        yield
+    finally:
+        for one in slices:
+            if not one.snapshot:
+                one.items.close()

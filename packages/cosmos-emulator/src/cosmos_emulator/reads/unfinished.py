@@ -10,7 +10,6 @@ import asyncio
 import secrets
 from collections import OrderedDict
 from collections.abc import Hashable, Iterator
-from contextlib import ExitStack
 from itertools import chain, islice
 
 from cosmos_emulator import json_text
@@ -24,19 +23,16 @@ MOST = 32
 """Unfinished queries that an emulator keeps."""
 
 KEPT_S = 300.0
-"""The time for which they are kept. They use memory, and can have the file of a deleted container open."""
+"""The time for which they are kept."""
 
 
 class UnfinishedQuery:
-    """The rows of a query that earlier pages did not return.
-
-    `views` has the connections that a worker thread opened for the query; None if it runs on the event loop.
-    """
+    """The rows of a query that earlier pages did not return; `in_worker` if its slices are those of a worker thread."""
 
     def __init__(self, compiled: CompiledQuery, reading: Reading) -> None:
         self.id = ""
         self.given = reading.given
-        self.views: ExitStack | None = None
+        self.in_worker = False
         self.reading = reading
         self._rows = map(json_text.dump, islice(compiled.run(self._documents()), self.given, None))
         self._held: list[bytes] = []  # did not fit on the last page
@@ -83,12 +79,9 @@ class UnfinishedQueries:
         del self._kept[query.id]
         return query
 
-    def close(self) -> None:
+    def forget_all(self) -> None:
         """Forget all queries."""
-        while self._kept:
-            self._forget(next(iter(self._kept)))
+        self._kept.clear()
 
     def _forget(self, query_id: str) -> None:
-        query, _ = self._kept.pop(query_id, (None, None))
-        if query is not None and query.views is not None:
-            query.views.close()
+        self._kept.pop(query_id, None)

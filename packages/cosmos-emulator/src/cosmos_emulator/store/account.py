@@ -17,6 +17,7 @@ from typing import Final
 
 from cosmos_emulator import rids
 from cosmos_emulator.container_definition import ContainerDefinition
+from cosmos_emulator.descriptors import most_partitions
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.partitioning.partition_keys import PartitionKey
 from cosmos_emulator.partitioning.ranges import KeyRange, PartitionRange, even_ranges
@@ -24,6 +25,7 @@ from cosmos_emulator.store.background import BackgroundWork
 from cosmos_emulator.store.contents import ACCOUNT_FILE, CONTAINER_DIRECTORY
 from cosmos_emulator.store.index_definition import IndexDefinition, definitions_of
 from cosmos_emulator.store.items import Clock
+from cosmos_emulator.store.open_partitions import OpenPartitions
 from cosmos_emulator.store.partition import Partition, partition_file, remove_partition_file
 from cosmos_emulator.store.replicas import Lag
 from cosmos_emulator.store.resources import Resource, ResourceTable, UnusableData, new_etag
@@ -47,6 +49,7 @@ class Container:
         resources: ResourceTable,
         clock: Clock,
         background: BackgroundWork,
+        open_partitions: OpenPartitions,
         *,
         durable: bool,
         replica_lag: Lag,
@@ -67,6 +70,7 @@ class Container:
             named_indexes=self._named_indexes,
             may_index=self._may_index,
             on_chore=background.wake,
+            on_open=open_partitions.add,
             default_ttl_s=lambda: self.definition.default_ttl_s,
             log_retention_s=lambda: self.definition.log_retention_s,
         )
@@ -113,9 +117,9 @@ class Container:
         return next((partition for partition in self.partitions if partition.id == range_id), None)
 
     def open(self) -> None:
-        """Open the files of all partitions, which only the event loop can do."""
+        """Create or check the files of all partitions, which only the event loop can do."""
         for partition in self.partitions:
-            _ = partition.committed
+            _ = partition.lsn
 
     async def writable_partition_of(self, key: PartitionKey) -> Partition:
         """Return the physical partition of a key, after a split. The caller must begin its transaction at once."""
@@ -154,7 +158,7 @@ class Container:
 
             def commit() -> None:
                 for child in children:
-                    _ = child.committed  # opened, like the others
+                    _ = child.lsn  # opened, like the others
                 self._resources.replace_ranges(self.resource, [one.placed for one in arranged])
                 self.partitions = arranged
 
@@ -237,7 +241,8 @@ class Account:
             self.resources.raise_numbers({**replaces.resources.numbers(), _LEAST_LSN: time.time_ns() // 1000})
         self._least_lsn = self.resources.numbers().get(_LEAST_LSN, 0)
         self._containers: dict[str, Container] = {}
-        self.background = BackgroundWork(self._partitions, purge_interval_s)
+        self._open_partitions = OpenPartitions(most_partitions())
+        self.background = BackgroundWork(self._open_partitions, purge_interval_s)
         for database in self.resources.children("dbs", ""):
             for resource in self.resources.children("colls", database.rid):
                 self._open(database, resource)
@@ -247,10 +252,6 @@ class Account:
     def containers(self) -> list[Container]:
         """All containers of all databases."""
         return list(self._containers.values())
-
-    def _partitions(self) -> Iterator[Partition]:
-        for container in self._containers.values():
-            yield from container.partitions
 
     def container(self, rid: str) -> Container:
         """Return the container with this rid."""
@@ -407,6 +408,7 @@ class Account:
             self.resources,
             self._clock,
             self.background,
+            self._open_partitions,
             durable=self._durable,
             replica_lag=self._replica_lag,
             least_lsn=self._least_lsn,

@@ -10,8 +10,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import sqlite3
-from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final
+
+from cosmos_emulator.store.open_partitions import OpenPartitions
 
 if TYPE_CHECKING:
     from cosmos_emulator.store.partition import Partition
@@ -22,10 +23,10 @@ _LOG: Final = logging.getLogger(__name__)
 class BackgroundWork:
     """One task for the chores of all partitions, in turn. It leaves half of the time to requests."""
 
-    def __init__(self, partitions: Callable[[], Iterable[Partition]], purge_interval_s: float) -> None:
-        """Start to purge all open `partitions` at intervals."""
+    def __init__(self, open_partitions: OpenPartitions, purge_interval_s: float) -> None:
+        """Start to purge the open partitions at intervals."""
         self._loop = asyncio.get_running_loop()
-        self._partitions = partitions
+        self._open = open_partitions
         self._interval_s = purge_interval_s
         self._waiting: dict[Partition, None] = {}
         self._task: asyncio.Task[None] | None = None
@@ -38,9 +39,8 @@ class BackgroundWork:
 
     def purge(self) -> None:
         """Start to delete expired items and old changes. Reads already skip them."""
-        for partition in self._partitions():
-            if partition.is_open:
-                partition.purge()
+        for partition in self._open.current():
+            partition.purge()
 
     async def idle(self) -> None:
         """Wait until no work remains."""

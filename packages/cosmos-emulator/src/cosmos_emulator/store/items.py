@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeVar
 
 from cosmos_emulator import json_text
-from cosmos_emulator.errors import CosmosError, container_deleted
+from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.pacing import LARGE_BYTES, large_value
 from cosmos_emulator.partitioning.partition_keys import PartitionKey
@@ -95,20 +95,28 @@ class ItemView:
     Each call closes its cursor: an open cursor would keep the connection on an old snapshot.
     """
 
-    def __init__(self, connection: sqlite3.Connection, clock: Clock) -> None:
-        self._open_connection: sqlite3.Connection | None = connection
+    def __init__(self, connect: Callable[[], sqlite3.Connection], clock: Clock) -> None:
+        """`connect` is called before the first read, and before the first after `close`."""
+        self._connect = connect
+        self._open_connection: sqlite3.Connection | None = None
         self._clock = clock
 
     @property
     def _connection(self) -> sqlite3.Connection:
         if self._open_connection is None:
-            raise container_deleted()
+            self._open_connection = self._connect()
         return self._open_connection
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the connection is open."""
+        return self._open_connection is not None
+
     def close(self) -> None:
-        """Close the connection. Reads that continue later raise 404."""
-        self._connection.close()
-        self._open_connection = None
+        """Close the connection, until the next read."""
+        if self._open_connection is not None:
+            self._open_connection.close()
+            self._open_connection = None
 
     def get(self, key: PartitionKey, item_id: str) -> StoredItem | None:
         """Return the item with this id in a logical partition."""
@@ -314,7 +322,7 @@ class ItemTransaction(ItemView):
         last_number: int,
         log: ChangeLog | None = None,
     ) -> None:
-        super().__init__(connection, clock)
+        super().__init__(lambda: connection, clock)
         self._indexes = indexes
         self._log = log
         self.lsn = lsn

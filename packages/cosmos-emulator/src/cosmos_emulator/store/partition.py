@@ -63,14 +63,15 @@ class Partition:
         named_indexes: Callable[[], Sequence[IndexDefinition]],
         may_index: Callable[[IndexDefinition], bool],
         on_chore: Callable[[Partition], None],
+        on_open: Callable[[Partition], None],
         default_ttl_s: Callable[[], int | None],
         log_retention_s: Callable[[], int | None],
     ) -> None:
-        """Prepare the partition; its file is opened on first use. Its next LSN will be above `least_lsn`.
+        """Prepare the partition; its file is opened when it is used. Its next LSN will be above `least_lsn`.
 
         `named_indexes` returns the policy's indexes; `may_index` says whether it allows one. `on_chore` is called from
-        any thread when `do_chore` has work. `default_ttl_s` is the container's; `log_retention_s` returns how long all
-        changes are logged, or None.
+        any thread when `do_chore` has work, `on_open` when the file was opened. `default_ttl_s` is the container's;
+        `log_retention_s` returns how long all changes are logged, or None.
         """
         self.id = str(placed.id)
         self.index = placed.id
@@ -87,11 +88,16 @@ class Partition:
         self._named_indexes = named_indexes
         self._may_index = may_index
         self._on_chore = on_chore
+        self._on_open = on_open
         self._chores: dict[_Chore, None] = {}
         self._default_ttl_s = default_ttl_s
         self._log_retention_s = log_retention_s
         self._wanted: dict[IndexDefinition, None] = {}
         self.replicas = Replicas(replica_lag, clock, self._snapshot, log=path.with_name(f"{path.name}-wal"))
+        self._committed = ItemView(self._reopened, clock)
+        self._committed_for_worker = ItemView(self._connected, clock)
+        self.used_s = 0.0
+        """When a request used the partition last, by the monotonic clock."""
         self.is_closed = False
         self.split: asyncio.Event | None = None
         """While the partition is being split, the event that ends this."""
@@ -103,8 +109,9 @@ class Partition:
 
     @property
     def lsn(self) -> int:
-        """The log sequence number of the last commit."""
-        _ = self._writer
+        """The log sequence number of the last commit. On first use, which must be on the event loop, opens the file."""
+        if not self._lsn:
+            _ = self._writer
         return self._lsn
 
     @property
@@ -112,16 +119,18 @@ class Partition:
         """The size of the file, without its log."""
         return self._path.stat().st_size if self._path.exists() else 0
 
-    @cached_property
+    @property
     def committed(self) -> ItemView:
-        """The items as last committed."""
-        _ = self._writer  # creates the file
-        return self._view()
+        """The items as last committed, for the event loop."""
+        self.used_s = time.monotonic()
+        _ = self.lsn  # creates the file
+        return self._committed
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[ItemTransaction]:
         """Begin the only transaction, committed at the end or rolled back if the block raises."""
         async with self._lock:
+            self.used_s = time.monotonic()
             with self._begun() as transaction:
                 yield transaction
 
@@ -144,10 +153,10 @@ class Partition:
         if transaction.writes:
             self._lsn, self._last_number = transaction.lsn, transaction.last_number
 
-    @cached_property
+    @property
     def committed_for_worker(self) -> ItemView:
         """The items before the current transaction, for the worker thread that runs it."""
-        return self._view()
+        return self._committed_for_worker
 
     async def divide(self, children: Sequence[Partition], commit: Callable[[], None]) -> None:
         """Copy each child's items, with their LSNs and numbers, then run `commit`. Writes wait until then."""
@@ -187,19 +196,28 @@ class Partition:
         with suppress(PermissionError):  # Windows, while an unfinished query has it open; the next start deletes it
             remove_partition_file(self._path)
 
-    @contextmanager
-    def separate_view(self) -> Iterator[ItemView]:
-        """Open a view of the committed items for a worker thread."""
-        _ = self._writer
-        with closing(self._view()) as view:
-            yield view
+    def separate_view(self, on_open: Callable[[], None] = lambda: None) -> ItemView:
+        """Return a view of the committed items for a worker thread. It calls `on_open` before it opens the file."""
 
-    def _view(self) -> ItemView:
-        return ItemView(open_connection(self._path, durable=self._durable, read_only=True), self._clock)
+        def connected() -> sqlite3.Connection:
+            on_open()
+            return self._connected()
+
+        return ItemView(connected, self._clock)
+
+    def _connected(self) -> sqlite3.Connection:
+        _ = self.lsn  # creates the file
+        if self.is_closed:
+            raise container_deleted()
+        return open_connection(self._path, durable=self._durable, read_only=True)
+
+    def _reopened(self) -> sqlite3.Connection:
+        connection = self._connected()
+        self._on_open(self)
+        return connection
 
     def _snapshot(self) -> Snapshot:
-        indexes = self.indexes
-        return Snapshot(open_connection(self._path, durable=self._durable, read_only=True), self._clock, indexes)
+        return Snapshot(self._connected(), self._clock, self.indexes)
 
     def purge(self) -> None:
         """Start to free the space of expired items and of changes that are past the log's retention time."""
@@ -209,7 +227,7 @@ class Partition:
     async def do_chore(self) -> tuple[bool, float]:
         """Do a step of one chore. Returns whether work remains, and the time it took in seconds."""
         async with self._lock:
-            if not self.is_open:
+            if self.is_closed:
                 self._chores.clear()
             if not self._chores:
                 return False, 0.0
@@ -261,7 +279,7 @@ class Partition:
     @property
     def indexes(self) -> tuple[StoredIndex, ...]:
         """The complete indexes."""
-        _ = self._writer
+        _ = self.lsn  # loads them
         return self._indexes.usable
 
     def want_index(self, definition: IndexDefinition) -> None:
@@ -272,7 +290,8 @@ class Partition:
 
     async def apply_policy(self) -> None:
         """Drop and add indexes for a new policy."""
-        if self.is_open:
+        if self._lsn:  # else the first use does it
+            self._wanted.clear()
             async with self._lock:
                 await asyncio.to_thread(self._atomically, self._writer, self._synchronize)
             self._start(self._build_indexes)
@@ -290,7 +309,6 @@ class Partition:
     def _synchronize(self) -> None:
         named = self._named_indexes()
         self._indexes.retain(lambda one: self._may_index(one.definition) if one.on_demand else one.definition in named)
-        self._wanted.clear()
         for definition in named:
             self._indexes.add(definition, on_demand=False)
 
@@ -309,22 +327,28 @@ class Partition:
     @property
     def is_open(self) -> bool:
         """Whether the file is open."""
-        return "_writer" in self.__dict__
+        return "_writer" in self.__dict__ or self._committed.is_open
+
+    def close_if_idle(self) -> bool:
+        """Close the file until the next use, unless something is under way; return whether it is closed."""
+        if self._lock.locked() or self._chores or not self.replicas.are_current:
+            return False
+        self._close_file()
+        return True
 
     async def close(self) -> None:
-        """Close the file, after the running transaction."""
+        """Close the file for good, after the running transaction."""
         async with self._lock:
-            self.is_closed = True
-            self.replicas.catch_up()
-            if "committed" in self.__dict__:
-                self.committed.close()
-                del self.committed
-            if "committed_for_worker" in self.__dict__:
-                self.committed_for_worker.close()
-                del self.committed_for_worker
-            if self.is_open:
-                self._writer.close()
-                del self._writer
+            self.is_closed, self._lsn = True, 0  # from now on, `lsn` raises 404, too
+            self._close_file()
+
+    def _close_file(self) -> None:
+        self.replicas.catch_up()
+        self._committed.close()
+        self._committed_for_worker.close()
+        if "_writer" in self.__dict__:
+            self._writer.close()
+            del self._writer
 
     @cached_property
     def _writer(self) -> sqlite3.Connection:
@@ -342,4 +366,5 @@ class Partition:
             self._start(self._build_indexes)
         if not is_applied(connection, self._default_ttl_s()):
             self._start(self._rewrite_expiry)
+        self._on_open(self)
         return connection

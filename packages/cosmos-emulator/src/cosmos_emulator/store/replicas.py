@@ -29,7 +29,7 @@ class Snapshot(ItemView):
     """The items of one state. Its connection closes with the last reference."""
 
     def __init__(self, connection: sqlite3.Connection, clock: Clock, indexes: tuple[StoredIndex, ...]) -> None:
-        super().__init__(connection, clock)
+        super().__init__(lambda: connection, clock)
         weakref.finalize(self, connection.close)
         connection.execute("BEGIN")
         (self.lsn,) = connection.execute("SELECT lsn FROM progress").fetchone()
@@ -77,6 +77,14 @@ class Replicas:
             current = self._open() if current is None else current
             current.superseded_at = now
             states.append(current)
+
+    @property
+    def are_current(self) -> bool:
+        """Whether no replica is behind, so that reads need no kept state."""
+        lag = self._lag()
+        if lag is not None:
+            self._forget(self._clock() - lag.mean_s - lag.jitter_s)
+        return lag is None or all(one.superseded_at == math.inf for one in self._states)
 
     def catch_up(self) -> None:
         """Let later reads see the present."""
