@@ -1,4 +1,4 @@
-"""Consistency levels: that of the account, which a request can weaken, and how far replicas may be behind."""
+"""Consistency levels: that of the account, which a request can weaken, and what reads see and cost."""
 
 from __future__ import annotations
 
@@ -35,3 +35,11 @@ def consistency_of(given: str | None, account_level: ConsistencyLevel) -> Consis
             400, f"The consistency level {level} of the request is stronger than the account's, {account_level}."
         )
     return level
+
+
+def replicas_read(level: ConsistencyLevel) -> int:
+    """Return how many replicas serve a read, each of which charges for it.
+
+    Source: learn.microsoft.com/azure/cosmos-db/consistency-levels#consistency-levels-and-throughput.
+    """
+    return 2 if level in ("Strong", "BoundedStaleness") else 1

@@ -22,6 +22,7 @@ _OF_ITEMS: Final = {
     "upsert_item": "upsert",
 }
 ITEM_OPERATIONS: Final = frozenset(_OF_ITEMS.values())
+ITEM_READS: Final = frozenset({"change-feed", "feed", "query", "read"})
 METADATA_OPERATIONS: Final = frozenset({"find-conflict", "list-conflicts", "list-ranges", "plan-query", "read-account"})
 RESOURCE_READS: Final = frozenset({"list-resources", "query-resources", "read-resource"})
 RESOURCE_WRITES: Final = frozenset(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from cosmos_emulator.consistency import replicas_read
 from cosmos_emulator.gateway import Gateway
 from cosmos_emulator.http.fault_stage import with_faults
 from cosmos_emulator.http.rbac import DataRole
@@ -12,7 +13,7 @@ from cosmos_emulator.http.throttle import Throttle
 from cosmos_emulator.messages.answer import Answer
 from cosmos_emulator.messages.request import Request
 from cosmos_emulator.messages.sessions import check_session
-from cosmos_emulator.operation_names import ITEM_OPERATIONS, operation_name
+from cosmos_emulator.operation_names import ITEM_OPERATIONS, ITEM_READS, operation_name
 
 
 class Stages:
@@ -42,7 +43,10 @@ class Stages:
                     if name != "batch":  # checks it itself
                         check_session(request)
                     with request.container.serving():
-                        return await operation(request)
+                        answer = await operation(request)
+                    if name in ITEM_READS:
+                        answer.charge_ru *= replicas_read(request.consistency)
+                    return answer
                 return await operation(request)
 
         async def throttled() -> Answer:

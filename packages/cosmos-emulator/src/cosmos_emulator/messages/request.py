@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from cosmos_emulator import json_text
+from cosmos_emulator.consistency import ConsistencyLevel, consistency_of
 from cosmos_emulator.errors import OWNER_MISSING, CosmosError
 from cosmos_emulator.gateway import Gateway
 from cosmos_emulator.json_text import JsonObject
@@ -38,6 +39,11 @@ class Request:
     def flag(self, name: str) -> bool:
         """Return whether a boolean header is set."""
         return h.flag(self.headers, name)
+
+    @property
+    def consistency(self) -> ConsistencyLevel:
+        """The consistency level. Raises 400 if it is unknown, or stronger than the account's."""
+        return consistency_of(self.headers.get(h.CONSISTENCY_LEVEL), self.gateway.settings.consistency)
 
     def json_object(self) -> JsonObject:
         """Parse the body. Raises 400 unless it is a JSON object."""

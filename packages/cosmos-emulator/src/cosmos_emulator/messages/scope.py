@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from cosmos_emulator.consistency import STALENESS_PREFIX, consistency_of
+from cosmos_emulator.consistency import STALENESS_PREFIX
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.messages import headers as h
 from cosmos_emulator.messages.request import Request
@@ -34,8 +34,8 @@ def slices_of(request: Request, container: Container) -> list[Slice]:
 
 def at_replicas(request: Request, slices: list[Slice]) -> list[Slice]:
     """Return the slices as replicas see them, as new as the consistency level of the request demands."""
-    settings = request.gateway.settings
-    lag, level = settings.replica_lag, consistency_of(request.headers.get(h.CONSISTENCY_LEVEL), settings.consistency)
+    settings, level = request.gateway.settings, request.consistency
+    lag = settings.replica_lag
     if lag is None or level == "Strong":
         return slices
     session = session_lsns(request) if level == "Session" else {}
