@@ -169,16 +169,25 @@ def lag_command(
     most: Annotated[
         float | None, typer.Option("--max", min=0, metavar="SECONDS", help="Exit with 1 if the lag is longer.")
     ] = None,
+    record: Annotated[
+        bool, typer.Option("--record", help="Record the result in Application Insights, for the alert `standstill`.")
+    ] = False,
     as_json: _Json = False,
 ) -> None:
     """Show how far the change-feed functions are behind.
 
     Exits with 1 if a function stands still: it has never run although changes wait, nobody renews a lease, or the
     leases are damaged. `manage.py leases reset` repairs leases.
+
+    --record needs APPLICATIONINSIGHTS_CONNECTION_STRING. Use it only in a schedule: the alert fires if results stop.
     """
+    if watch and record:
+        raise typer.BadParameter("--watch never ends. Omit it to record the result.")
     _run(
         context,
-        lambda configuration: commands.show_lag(configuration, watch=watch, as_json=as_json, most_s=most),
+        lambda configuration: commands.show_lag(
+            configuration, watch=watch, as_json=as_json, most_s=most, record=record
+        ),
         charge_to_stderr=as_json,
     )
 

@@ -42,12 +42,20 @@ customMetrics
   }
   {
     name: 'standstill'
-    description: 'Minutes since a command whose change no change-feed function has handled. Run `manage.py lag`.'
+    description: 'A change-feed function stands still or is late, or nobody has checked it for two hours. Run `manage.py lag`.'
     threshold: 0
-    // The last write of a command against the last delivery. A write costs at least 5 RU, a read or a refused write less.
-    // Processes export their metrics once a minute, each in its own second, so either time can be a minute late.
+    // If something runs `manage.py lag --record`, such as the workflow lag.yml, its last result or its absence decides.
+    // Otherwise, the last write of a command is compared with the last delivery. A write costs at least 5 RU, a read or a
+    // refused write less. Processes export their metrics once a minute, each in its own second, so either time can be a
+    // minute late.
     query: '''
-customMetrics
+let checks = customMetrics
+| where name == 'blog.change_feed.check'
+| summarize arg_max(timestamp, valueSum) by source = tostring(customDimensions['blog.function'])
+| extend silent = datetime_diff('minute', now(), timestamp)
+| project value = iff(silent > 120, silent, tolong(valueSum)), source;
+let deliveries = customMetrics
+| where timestamp > ago(30m)
 | where name in ('azure.cosmosdb.client.operation.request_charge', 'blog.change_feed.lag')
 | extend caller = tostring(customDimensions['blog.function']), isDelivery = name == 'blog.change_feed.lag'
 | extend isWrite = not(isDelivery) and caller matches regex '^(create|edit|delete)_' and valueMax >= 5
@@ -55,7 +63,9 @@ customMetrics
 | extend source = case(isDelivery, caller, caller endswith '_user', 'on_users_changed', 'on_posts_changed')
 | summarize written = maxif(timestamp, isWrite and timestamp < ago(10m)), handled = maxif(timestamp, isDelivery) by source
 | where isnotnull(written) and (isnull(handled) or handled < written - 2m)
-| project value = datetime_diff('minute', now(), written), source
+| project value = datetime_diff('minute', now(), written), source;
+checks
+| union (deliveries | where isempty(toscalar(checks | take 1 | project source)))
 '''
   }
   {
@@ -129,6 +139,8 @@ resource alerts 'Microsoft.Insights/scheduledQueryRules@2022-06-15' = [for rule 
     // The window is longer than the interval, because telemetry arrives some minutes late.
     evaluationFrequency: 'PT15M'
     windowSize: 'PT30M'
+    // At most two days. After that, nobody is told that checks are missing.
+    overrideQueryTimeRange: rule.name == 'standstill' ? 'P2D' : 'PT30M'
     // Before the first telemetry arrives, validation would reject the queries.
     skipQueryValidation: true
     criteria: {

@@ -17,6 +17,13 @@ resource app 'Microsoft.Web/sites@2024-04-01' existing = {
 }
 
 resource authentication 'Microsoft.Web/sites/config@2024-04-01' = {
+  // checkov:skip=CKV_AZURE_13: a property of the app, which app.bicep creates
+  // checkov:skip=CKV_AZURE_63: a property of the app, which app.bicep creates
+  // checkov:skip=CKV_AZURE_65: a property of the app, which app.bicep creates
+  // checkov:skip=CKV_AZURE_66: a property of the app, which app.bicep creates
+  // checkov:skip=CKV_AZURE_80: a property of the app, which app.bicep creates
+  // checkov:skip=CKV_AZURE_88: a property of the app, which app.bicep creates
+  // checkov:skip=CKV_AZURE_222: a property of the app, which app.bicep creates
   parent: app
   name: 'authsettingsV2'
   properties: {

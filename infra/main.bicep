@@ -276,6 +276,7 @@ module alerts 'alerts.bicep' = {
 
 // azd stores the outputs in its environment. The hooks, manage.py and the smoke test read them there.
 output AZURE_RESOURCE_GROUP string = group.name
+output APPLICATIONINSIGHTS_CONNECTION_STRING string = monitoring.outputs.connectionString
 output APPLICATIONINSIGHTS_APP_ID string = monitoring.outputs.appId
 output AZURE_FUNCTION_NAME string = app.outputs.name
 output APP_IDENTITY_PRINCIPAL_ID string = identity.outputs.principalId

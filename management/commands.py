@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -80,8 +81,11 @@ async def replay_failures(configuration: Settings, ids: Collection[str], *, sour
     return SUCCESS if went_well else BROKEN
 
 
-async def show_lag(configuration: Settings, *, watch: bool, as_json: bool, most_s: float | None) -> int:
-    """Show the lag; return BROKEN if a function stands still, or its lag is unknown or above `most_s`."""
+async def show_lag(configuration: Settings, *, watch: bool, as_json: bool, most_s: float | None, record: bool) -> int:
+    """Show the lag; return BROKEN if a function stands still, or its lag is unknown or above `most_s`.
+
+    With `record`, send the result to Application Insights. Raises SettingsError.
+    """
     from management import lag_report
     from management.lag import measure_lags
 
@@ -89,8 +93,12 @@ async def show_lag(configuration: Settings, *, watch: bool, as_json: bool, most_
         await open_blog(client, configuration.database)
         database = client.get_database_client(configuration.database)
         measure = partial(measure_lags, database, account_endpoint=configuration.account.endpoint)
-        is_fine = await lag_report.report_lag(measure, watch=watch, as_json=as_json, most_s=most_s)
-    return SUCCESS if is_fine else BROKEN
+        are_fine = await lag_report.report_lag(measure, watch=watch, as_json=as_json, most_s=most_s)
+    if record:
+        from management.lag_metric import record_check
+
+        await asyncio.to_thread(record_check, configuration, are_fine)
+    return SUCCESS if all(are_fine.values()) else BROKEN
 
 
 async def reset_leases(configuration: Settings, function: str) -> int:

@@ -18,8 +18,8 @@ _INTERVAL_S = 2.0
 Measure = Callable[[], Awaitable[Mapping[str, Lag]]]
 
 
-async def report_lag(measure: Measure, *, watch: bool, as_json: bool, most_s: float | None = None) -> bool:
-    """Show the lag once, or until cancelled; return whether all are fine."""
+async def report_lag(measure: Measure, *, watch: bool, as_json: bool, most_s: float | None = None) -> dict[str, bool]:
+    """Show the lag once, or until cancelled; return which functions are fine."""
     lags = await measure()
     if as_json:
         _say_json(lags.values())
@@ -36,7 +36,7 @@ async def report_lag(measure: Measure, *, watch: bool, as_json: bool, most_s: fl
         for lag in lags.values():
             if lag.advice:
                 say(f"{lag.function}: {lag.advice}")
-    return all(lag.is_fine(most_s) for lag in lags.values())
+    return {function: lag.is_fine(most_s) for function, lag in lags.items()}
 
 
 def _say_json(lags: Iterable[Lag]) -> None:

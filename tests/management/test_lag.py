@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+import uuid
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -26,6 +27,7 @@ from shared.models.user import NewUser
 from tests.blog import Blog, EmulatorThread, new_blog
 from tests.items import unique
 from tests.management.test_manage import manage_blog
+from tests.observability.ingestion import Ingestion
 from tests.polling import eventually
 from tests.running_app import RunningApp, running_app
 
@@ -316,6 +318,37 @@ async def test_the_command_exits_with_1_if_a_lag_is_unknown(idle: Blog) -> None:
 
     assert result.exit_code == 1
     assert json.loads(result.stdout.splitlines()[1])["problem"] == "A lease has another change feed mode."
+
+
+async def test_the_command_records_for_the_alert_whether_a_function_stands_still(
+    blog: Blog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await _user(blog)
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(tmp_path / "certificate.pem"))
+    # The exporter also reports on itself, and reads a configuration.
+    for feature in ("STATSBEAT_DISABLED_ALL", "SDKSTATS_DISABLED", "CONTROLPLANE_DISABLED"):
+        monkeypatch.setenv(f"APPLICATIONINSIGHTS_{feature}", "true")
+
+    with Ingestion(tmp_path) as ingestion:
+        address = f"InstrumentationKey={uuid.uuid4()};IngestionEndpoint={ingestion.endpoint}"
+        result = await manage_blog(
+            blog, "lag", "--record", variables={"APPLICATIONINSIGHTS_CONNECTION_STRING": address}
+        )
+
+    assert {
+        (metric["metrics"][0]["name"], metric["properties"]["blog.function"], metric["metrics"][0]["value"])
+        for metric in ingestion.of_type("MetricData")
+    } == {("blog.change_feed.check", "on_users_changed", 1), ("blog.change_feed.check", "on_posts_changed", 0)}
+    assert result.exit_code == 1
+
+
+@pytest.mark.parametrize("address", ["", "secret"])
+async def test_an_invalid_address_of_application_insights_is_an_error(blog: Blog, address: str) -> None:
+    result = await manage_blog(blog, "lag", "--record", variables={"APPLICATIONINSIGHTS_CONNECTION_STRING": address})
+
+    assert result.exit_code == 2
+    assert "set APPLICATIONINSIGHTS_CONNECTION_STRING to" in result.stderr
+    assert "secret" not in result.stderr
 
 
 @pytest.mark.parametrize("as_json", [True, False], ids=["json", "table"])

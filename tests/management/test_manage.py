@@ -6,6 +6,7 @@ import asyncio
 import socket
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -18,15 +19,18 @@ from shared.models.base import Item
 from tests.blog import Blog
 
 _ROOT = Path(__file__).parent.parent.parent
+ON_TERMINAL = {"FORCE_COLOR": "1"}
 
 
-async def manage_blog(blog: Blog, *arguments: str, database: str | None = None, on_terminal: bool = False) -> Result:
+async def manage_blog(
+    blog: Blog, *arguments: str, database: str | None = None, variables: Mapping[str, str] | None = None
+) -> Result:
     """Run a command on the test's database."""
     settings = blog.settings
     environment = {
         "COSMOS": f"AccountEndpoint={settings.account.endpoint};AccountKey={settings.account.key};",
         "BLOG_DATABASE": database or settings.database,
-        **({"FORCE_COLOR": "1"} if on_terminal else {}),
+        **(variables or {}),
     }
     return await asyncio.to_thread(CliRunner().invoke, app, arguments, env=environment)
 
@@ -64,7 +68,7 @@ async def test_a_terminal_shows_how_many_items_have_been_read(blog: Blog, comman
     # Before it verifies, `rebuild` also reads the change feeds of users and posts.
     total = sum(others) + readings * (users + posts)
 
-    result = await manage_blog(blog, command, on_terminal=True)
+    result = await manage_blog(blog, command, variables=ON_TERMINAL)
 
     assert f"{total:,} of about {total:,} items read" in result.stderr
 
@@ -75,7 +79,7 @@ async def test_without_an_estimate_a_terminal_shows_the_number_of_items_only(
     await manage_blog(blog, "seed", "--users", "1", "--posts-per-user", "0")
     monkeypatch.setattr(item_count, "_USAGE", "x-absent")
 
-    result = await manage_blog(blog, "verify", on_terminal=True)
+    result = await manage_blog(blog, "verify", variables=ON_TERMINAL)
 
     assert " items read" in result.stderr
     assert "of about" not in result.stderr
