@@ -1,9 +1,10 @@
 """docs/upgrade.md upgrades a database of version 0.1.0.
 
-database_0_1_0.json has the containers and items that commit 6abfdf644d0f4fd747d2fc651b6a3a6ef9fa0cc9, the last one
-of the day of that release, made on its own local stack: two users, one of whom was renamed; a post with comments and
-likes that was edited, one whose title looks like a date, and a deleted one. A third user registered and wrote a post
-right before the stack was stopped, so the change feeds did not see it. Leases are left out: the functions start again.
+That version has no tag. Commit 6abfdf644d0f4fd747d2fc651b6a3a6ef9fa0cc9, the last one of its day, stands for it.
+database_0_1_0.json has the containers and items that it made on its own local stack: two users, one of whom was
+renamed; a post with comments and likes that was edited, one whose title looks like a date, and a deleted one. A third
+user registered and wrote a post right before the stack was stopped, so the change feeds did not see it. Leases are
+left out: the functions start again.
 """
 
 from __future__ import annotations
