@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from typing import Any
 
 import pytest
@@ -65,6 +66,30 @@ async def test_equal_rows_start_at_the_rid(raw: RawClient, filled: ContainerProx
     assert "".join(response.json["Documents"]) == expected
 
 
+@pytest.mark.parametrize(
+    ("order", "exclude", "expected"),
+    [
+        ("ORDER BY c.n", False, ["empty", "filled", "object"]),
+        ("ORDER BY c.n", True, ["filled", "object"]),
+        ("ORDER BY c.n DESC", False, ["empty", "text"]),
+        ("ORDER BY c.n DESC", True, ["text"]),
+    ],
+)
+async def test_rows_start_at_an_array_with_the_hash(
+    raw: RawClient, database: DatabaseProxy, order: str, exclude: bool, expected: list[str]
+) -> None:
+    container = await database.create_container("items", PartitionKey("/pk"))
+    values = {"empty": [], "filled": [None, False, True, 1234, "asdfasdfasdfasdfasdfasdf"], "object": {}, "text": "x"}
+    for name, value in values.items():
+        await container.create_item({"id": name, "pk": "p", "n": value})
+
+    # The SDK's own hash of [], see query/test_ordering.py.
+    low, high = struct.unpack("<qq", bytes.fromhex("82805359A33CEFA2FF634AFF29F7547D"))
+    response = await query(raw, {"value": [{"type": "array", "low": low, "high": high}], "exclude": exclude}, order)
+
+    assert response.json["Documents"] == expected
+
+
 async def test_a_later_continuation_wins(raw: RawClient, filled: ContainerProxy) -> None:
     resume = {"value": [2], "rid": await rid_of(filled, "c"), "exclude": False}
     found: list[str] = []
@@ -87,7 +112,10 @@ async def test_a_later_continuation_wins(raw: RawClient, filled: ContainerProxy)
         {"value": [1], "exclude": "no"},
         {"value": [1], "rid": 5},
         {"value": [1], "other": 5},
-        {"value": [{"type": "object", "low": 1, "high": 2}], "exclude": True},
+        {"value": [{"type": "other", "low": 1, "high": 2}], "exclude": True},
+        {"value": [{"type": "array", "low": 1, "high": 2, "other": 3}], "exclude": True},
+        {"value": [{"type": "array", "low": 1}], "exclude": True},
+        {"value": [[1]], "exclude": True},
         "",
         [1],
     ],

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cmp_to_key
 from typing import Any
 
+from cosmos_emulator.query.complex_order import complex_key
 from hypothesis import strategies as st
 
 Item = dict[str, Any]
@@ -61,13 +62,8 @@ def order(left: Any, right: Any) -> int:
             return 0
         case "string":
             left, right = (text.encode("utf-16-be", "surrogatepass") for text in (left, right))
-        case "array":
-            return next((o for o in map(order, left, right) if o), len(left) - len(right))
-        case "object":
-            return order(
-                [part for name in sorted(left) for part in (name, left[name])],
-                [part for name in sorted(right) for part in (name, right[name])],
-            )
+        case "array" | "object":
+            left, right = complex_key(left), complex_key(right)
     return (left > right) - (left < right)
 
 

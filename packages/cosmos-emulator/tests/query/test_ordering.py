@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.query import OrderPosition, compile_query, parse
+from cosmos_emulator.query.complex_order import complex_key
 from tests.query.rows import refusal, rows
+
+MEMBERS = {"null": None, "false": False, "true": True, "cosmosNumber": 1234, "cosmosString": "asdfasdfasdfasdfasdfasdf"}
 
 MIXED: list[dict[str, Any]] = [
     {},
@@ -24,11 +27,36 @@ MIXED: list[dict[str, Any]] = [
     {"v": "😀"},
     {"v": "\uffff"},
     {"v": []},
-    {"v": [1]},
-    {"v": [1, 2]},
+    {"v": [None, False, True, 1234, "asdfasdfasdfasdfasdfasdf"]},
+    {"v": MEMBERS},
     {"v": {}},
-    {"v": {"a": 1}},
 ]
+
+
+# azure-cosmos-dotnet-v3, DistinctHashBaselineTests.ElementsHash.xml. The text has the last byte first (UInt128.cs).
+@pytest.mark.parametrize(
+    ("value", "hashed"),
+    [
+        (None, "898EFBF2680DAEA39E24D6AE6653417D"),
+        (False, "6E88AA4242F017B7705F12581A61118F"),
+        (True, "CD4D51AB869F071FF019C3E4A55C0125"),
+        ("", "A78446CF287029A585B395A161A2A9A1"),
+        (1234, "A94BF61335C9FBA42C28D7D9895D1434"),
+        (1234.0, "A94BF61335C9FBA42C28D7D9895D1434"),
+        ([], "7D54F729FF4A63FFA2EF3CA359538082"),
+        ([None, False, True, 1234, "asdfasdfasdfasdfasdfasdf"], "A9407916DE27F316CC5A8E4EB9AFD5E6"),
+        ({}, "14B86A60AA01A7381438743E80B965D8"),
+        (MEMBERS, "3B6AA9F4F43AAEC0E48EBE2BC020D55C"),
+        (dict(reversed(MEMBERS.items())), "3B6AA9F4F43AAEC0E48EBE2BC020D55C"),
+    ],
+)
+def test_arrays_and_objects_sort_by_the_hash_that_the_dotnet_sdk_merges_by(value: Any, hashed: str) -> None:
+    assert complex_key(value)[::-1].hex().upper() == hashed
+
+
+@pytest.mark.parametrize("number", [2**53 + 1, -(2**53) - 1, 2**63 - 1])
+def test_long_integers_have_hashes_of_their_own(number: int) -> None:
+    assert complex_key([number]) != complex_key([number - 1])
 
 
 @pytest.mark.parametrize("direction", ["ASC", "DESC"])

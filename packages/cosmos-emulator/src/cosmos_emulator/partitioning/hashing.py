@@ -31,7 +31,7 @@ KeyComponent = str | int | float | bool | UndefinedKey | None
 
 def effective_partition_key_v2(components: Sequence[KeyComponent]) -> str:
     """Return 32 digits for all components (`kind: Hash`, `version: 2`)."""
-    hashed = bytearray(_murmur3_128(b"".join(_binary(component, b"\xff") for component in components)))
+    hashed = bytearray(reversed(murmur3_128(b"".join(_binary(component, b"\xff") for component in components))))
     hashed[0] &= 0x3F  # below "FF", the exclusive end
     return hashed.hex().upper()
 
@@ -117,9 +117,9 @@ _C1: Final = 0x87C37B91114253D5
 _C2: Final = 0x4CF5AD432745937F
 
 
-def _murmur3_128(data: bytes) -> bytes:
-    """Return MurmurHash3 x64 128, seed 0: second half, then first, both big-endian."""
-    h1 = h2 = 0
+def murmur3_128(data: bytes, seed: bytes = bytes(16)) -> bytes:
+    """Return MurmurHash3 x64 128: two little-endian halves, like the seed."""
+    h1, h2 = struct.unpack("<QQ", seed)
     whole = len(data) & ~15
     for k1, k2 in struct.iter_unpack("<QQ", data[:whole]):
         h1 ^= _rotate_left(k1 * _C1 & _MASK_64, 31, 64) * _C2 & _MASK_64
@@ -135,7 +135,7 @@ def _murmur3_128(data: bytes) -> bytes:
     h1, h2 = _finished(h1), _finished(h2)
     h1 = h1 + h2 & _MASK_64
     h2 = h1 + h2 & _MASK_64
-    return h2.to_bytes(8, "big") + h1.to_bytes(8, "big")
+    return struct.pack("<QQ", h1, h2)
 
 
 def _finished(half: int) -> int:

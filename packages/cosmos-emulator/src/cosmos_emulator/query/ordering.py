@@ -1,17 +1,17 @@
 """The order of values for ORDER BY, MIN and MAX.
 
 undefined < null < false < true < numbers < strings < arrays < objects, as the SDKs merge partitions (.NET
-CosmosElement, azure-cosmos document_producer.py). Strings compare by UTF-16 code unit. For arrays and objects, the
-service documents no order; here, arrays compare by element and objects by properties sorted by name.
+CosmosElement, azure-cosmos document_producer.py). Strings compare by UTF-16 code unit, arrays and objects by a hash.
 """
 
 from __future__ import annotations
 
 from typing import TypeAlias
 
+from cosmos_emulator.query.complex_order import complex_key
 from cosmos_emulator.query.values import UNDEFINED, JsonOrUndefined
 
-SortKey: TypeAlias = "tuple[int, str | int | float | tuple[object, ...]]"
+SortKey: TypeAlias = "tuple[int, str | int | float | bytes]"
 
 _LOWEST: SortKey = (0, 0)
 _NULL: SortKey = (1, 0)
@@ -31,10 +31,20 @@ def sort_key(value: JsonOrUndefined) -> SortKey:
     if type(value) is bool:
         return (2, value)
     if type(value) is list:
-        return (5, tuple(map(sort_key, value)))
+        return array_key(complex_key(value))
     if isinstance(value, dict):
-        return (6, tuple(sorted((code_units(name), sort_key(member)) for name, member in value.items())))
+        return object_key(complex_key(value))
     raise TypeError(f"{type(value).__name__} is not a JSON type")
+
+
+def array_key(hashed: bytes) -> SortKey:
+    """Return the key of an array with this hash."""
+    return (5, hashed)
+
+
+def object_key(hashed: bytes) -> SortKey:
+    """Return the key of an object with this hash."""
+    return (6, hashed)
 
 
 def code_units(text: str) -> str:

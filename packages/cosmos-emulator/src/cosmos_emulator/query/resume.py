@@ -8,17 +8,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cosmos_emulator.query.errors import evaluation_error
+from cosmos_emulator.query.ordering import SortKey, array_key, object_key, sort_key
 from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined
 
 
 @dataclass(frozen=True, slots=True)
 class ResumeFilter:
-    """The first rows to return: those with `values`, one for each ORDER BY item, or with `exclude` those after them.
+    """The first rows to return: those with `keys`, one for each ORDER BY item, or with `exclude` those after them.
 
-    With `rid`, rows with equal values start at the item with this `_rid`.
+    `values` are the values with these keys, but `[]` for any array and `{}` for any object. With `rid`, rows with equal
+    keys start at the item with this `_rid`.
     """
 
     values: tuple[JsonOrUndefined, ...]
+    keys: tuple[SortKey, ...]
     rid: str | None
     exclude: bool
 
@@ -29,13 +32,24 @@ def resume_filter(content: Json) -> ResumeFilter:
         case {"value": [_, *_] as values, **rest}:
             rid, exclude = rest.pop("rid", None), rest.pop("exclude", False)
             if not rest and (rid is None or type(rid) is str) and type(exclude) is bool:
-                return ResumeFilter(tuple(map(_value, values)), rid, exclude)
+                parsed, keys = zip(*map(_parsed, values), strict=True)
+                return ResumeFilter(parsed, keys, rid, exclude)
     raise evaluation_error("The resumeFilter is invalid: it must have a 'value' for each item of ORDER BY.")
 
 
-def _value(content: Json) -> JsonOrUndefined:
-    if content == []:
-        return UNDEFINED
-    if type(content) is list or type(content) is dict:
-        raise evaluation_error("A resumeFilter at an array or object is not supported.")
-    return content
+def _parsed(content: Json) -> tuple[JsonOrUndefined, SortKey]:
+    match content:
+        case []:
+            return UNDEFINED, sort_key(UNDEFINED)
+        case {"type": "array" | "object" as kind, "low": int(low), "high": int(high), **rest} if not rest:
+            hashed = _half(low) + _half(high)
+            return ([], array_key(hashed)) if kind == "array" else ({}, object_key(hashed))
+        case list() | dict():
+            raise evaluation_error("The resumeFilter is invalid: a value must be [], a scalar, or the hash of another.")
+        case _:
+            return content, sort_key(content)
+
+
+def _half(number: int) -> bytes:
+    """Return 64 bits, which .NET writes as a signed number."""
+    return (number % (1 << 64)).to_bytes(8, "little")

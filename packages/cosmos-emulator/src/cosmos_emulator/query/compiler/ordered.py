@@ -108,7 +108,7 @@ class Ordering:
         if self.resume is None:
             return None
         tie = None if self.resume.rid is None else self._tie({"_rid": self.resume.rid}, 0)
-        return tuple(map(sort_key, self.resume.values)), tie, self.resume.exclude
+        return self.resume.keys, tie, self.resume.exclude
 
     def _is_resumed(self, entry: Entry, keys: tuple[SortKey, ...], tie: Tie | None, exclude: bool) -> bool:
         is_after = self._has_later_keys(entry, keys)
