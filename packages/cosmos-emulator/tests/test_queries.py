@@ -8,6 +8,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from azure.cosmos import PartitionKey
@@ -455,6 +456,33 @@ async def test_the_sdk_decodes_query_and_index_metrics(spread: ContainerProxy) -
 
     assert metrics["outputDocumentCount"] == "3"
     assert [index["IndexSpec"] for index in served] == ["/pk/?", "/kind/?"]  # that of the partition key comes first
+
+
+@pytest.mark.parametrize(
+    ("query", "paths"),
+    [
+        ("SELECT c.id, c.kind FROM c WHERE STARTSWITH(c.kind, 'a')", ["/kind/?"]),
+        ("SELECT VALUE STARTSWITH(c['\u0131'], 's', false) FROM c", ["/\u0131/?"]),
+        ("SELECT VALUE STARTSWITH(c['ü \"{<1'], 's', true) FROM c", ['/"ü \\"{<1"/?']),
+        ('SELECT VALUE [{"item": SUM(c["kind"])}] FROM c', ["/kind/?"]),
+        ("SELECT VALUE COUNT(1) FROM c WHERE c.kind = 1 AND c.kind = 2", ["/kind/?"]),
+        ("SELECT VALUE c.kind FROM c", []),
+    ],
+)
+async def test_index_metrics_name_the_paths_of_filters_and_functions(
+    raw: RawClient, container: ContainerProxy, query: str, paths: list[str]
+) -> None:
+    # azure-cosmos-dotnet-v3, IndexMetricsParserBaselineTest.cs: a name that is not an identifier has quotes.
+    response = await post(
+        raw,
+        query,
+        x_ms_documentdb_query_enablecrosspartition="True",
+        x_ms_documentdb_partitionkeyrangeid="0",
+        x_ms_cosmos_populateindexmetrics_v2="True",
+    )
+
+    metrics = json.loads(unquote(response.headers["x-ms-cosmos-index-utilization"]))
+    assert [index["IndexSpec"] for index in metrics["UtilizedIndexes"]["SingleIndexes"]] == paths
 
 
 @pytest.mark.parametrize(

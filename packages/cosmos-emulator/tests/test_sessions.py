@@ -48,6 +48,15 @@ async def test_a_session_token_ahead_of_the_partition_returns_404_1002(
     assert (response.status, response.headers["x-ms-substatus"]) == (404, "1002")
 
 
+async def test_a_response_has_the_number_of_replicas(raw: RawClient, container: ContainerProxy) -> None:
+    await written(container)
+
+    response = await raw.read_item("a")
+
+    assert response.headers["x-ms-current-write-quorum"] == "3"
+    assert response.headers["x-ms-current-replica-set-size"] == "4"
+
+
 @pytest.mark.parametrize("token", ["nonsense", "0", "0:-1#", "0:-1#x", ":1#1", "0:-1#1;1:-1#1", "0:-1#" + "9" * 400])
 async def test_an_invalid_session_token_is_rejected(raw: RawClient, container: ContainerProxy, token: str) -> None:
     response = await read(raw, token)

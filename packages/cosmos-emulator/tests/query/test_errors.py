@@ -53,6 +53,8 @@ def test_syntax_errors_include_the_cause_and_location(text: str, near: str, star
         ("SELECT VALUE VectorDistance(c.a, [1]) FROM c", "SC2005", "'VectorDistance'"),
         ("SELECT * FROM c ORDER BY RANK FullTextScore(c.t, 'a')", "SC2990", "ORDER BY RANK"),
         ("SELECT STARTSWITH(c.a) FROM c", "SC2050", "The STARTSWITH function requires 2 to 3 argument(s)."),
+        ("SELECT VALUE [1, 2][c.x] FROM c", "SC2990", "'member indexer'"),
+        ("SELECT VALUE c.list[ARRAY_LENGTH(c.list) % 2] FROM c", "SC2990", "'member indexer'"),
         ("SELECT ABS() FROM c", "SC2050", "The ABS function requires 1 argument(s)."),
         ("SELECT ARRAY_CONTAINS_ANY([]) FROM c", "SC2050", "requires at least 2 argument(s)."),
         ("SELECT x.a FROM c", "SC2001", "Identifier 'x' could not be resolved."),

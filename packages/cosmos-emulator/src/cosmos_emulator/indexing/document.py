@@ -156,8 +156,12 @@ def check_spatial_indexes(document: Mapping[str, Json], computed: Collection[str
         if text in seen:
             _refuse_duplicate(text, "spatialIndexes")
         seen.add(text)
-        if steps and steps[0] in computed:
-            refuse(f"The computed property '{steps[0]}' must not have a spatial index.")
+        for number, name in enumerate(computed):
+            if name in steps[:1]:
+                refuse(
+                    f"Computed property '{name}' at index ({number}) has a spatial index. "
+                    "Remove the spatial index on this path."
+                )
         if not types:
             refuse(
                 "The spatial data types array cannot be empty. Assign at least one spatial type for the 'types' array "

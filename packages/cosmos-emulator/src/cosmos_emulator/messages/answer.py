@@ -64,7 +64,7 @@ def partition_headers(container: Container, partition: Partition, served_lsn: in
     """Return the headers that update a client's session token and routing cache.
 
     `served_lsn` is the LSN of the state that a read saw, unless it was current. azure-cosmos stores the token only with
-    `x-ms-alt-content-path` (_session.py).
+    `x-ms-alt-content-path` (_session.py). Each partition has four replicas (learn.microsoft.com/rest/api/cosmos-db).
     """
     lsn = partition.lsn if served_lsn is None else served_lsn
     return {
@@ -73,6 +73,8 @@ def partition_headers(container: Container, partition: Partition, served_lsn: in
         h.PARTITION_KEY_RANGE_ID: partition.id,
         h.ALT_CONTENT_PATH: header_text(container.alt_link),
         h.CONTENT_PATH: container.rid,
+        h.CURRENT_WRITE_QUORUM: "3",
+        h.CURRENT_REPLICA_SET_SIZE: "4",
     }
 
 

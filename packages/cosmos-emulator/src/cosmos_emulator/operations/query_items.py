@@ -147,9 +147,9 @@ def _headers(
     if request.flag(h.OPTIMISTIC_DIRECT):
         headers[h.REQUIRES_DISTRIBUTION] = str(len(slices) > 1 or _spans_pages(features_of(text.query)))
     if request.flag(h.POPULATE_INDEX_METRICS):
-        headers[h.INDEX_UTILIZATION] = _index_utilization(_served_indexes(request, container, page))
+        headers[h.INDEX_UTILIZATION] = _index_utilization(_served_indexes(request, container, text, page))
     elif request.flag(h.POPULATE_INDEX_METRICS_V2):
-        headers[h.INDEX_UTILIZATION] = _index_utilization_v2(_served_indexes(request, container, page))
+        headers[h.INDEX_UTILIZATION] = _index_utilization_v2(_served_indexes(request, container, text, page))
     return headers
 
 
@@ -229,7 +229,12 @@ def _index_utilization_v2(indexes: list[str]) -> str:
     return quote(json_text.dump(metrics))
 
 
-def _served_indexes(request: Request, container: Container, page: QueryPage) -> list[str]:
+def _served_indexes(request: Request, container: Container, text: QueryText, page: QueryPage) -> list[str]:
     """Return the paths of the used indexes; a partition key uses its own (azure-cosmos test_query.py)."""
     keys = container.definition.partition_key.paths if h.PARTITION_KEY in request.headers else ()
-    return [f"/{'/'.join(path)}/?" for path in (*keys, *(one.path for one in page.load.served))]
+    paths = (*keys, *(one.path for one in page.load.served), *text.selected_paths(container.definition.indexing))
+    return [f"/{'/'.join(map(_path_name, path))}/?" for path in dict.fromkeys(paths)]
+
+
+def _path_name(name: str) -> str:
+    return name if name.isidentifier() else json_text.dump(name).decode()

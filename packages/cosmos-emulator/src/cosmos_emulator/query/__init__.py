@@ -7,7 +7,7 @@ JSON values are plain Python objects; undefined is `UNDEFINED`. Invalid queries 
 error document. Independent of the store and HTTP.
 """
 
-from cosmos_emulator.query.analysis import Predicate, filter_predicates, order_by_paths, pinned_values
+from cosmos_emulator.query.analysis import Predicate, filter_predicates, order_by_paths, pinned_values, selected_paths
 from cosmos_emulator.query.compiled import CompiledQuery, ItemRows, OrderedItems, compile_condition, compile_query
 from cosmos_emulator.query.compiler.ordered import OrderPosition
 from cosmos_emulator.query.compiler.scope import UdfCaller
@@ -47,4 +47,5 @@ __all__ = [
     "query_plan",
     "query_ranges",
     "resume_filter",
+    "selected_paths",
 ]

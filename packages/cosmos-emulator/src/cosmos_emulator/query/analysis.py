@@ -11,6 +11,7 @@ from typing import Literal as OneOf
 from typing import TypeAlias
 
 from cosmos_emulator.query import syntax
+from cosmos_emulator.query.aggregates import AGGREGATES
 from cosmos_emulator.query.compiler.comparisons import MIRRORED
 from cosmos_emulator.query.compiler.expressions import ExpressionCompiler, Rows
 from cosmos_emulator.query.compiler.scope import ITEM_SLOT, Constant, Context, Scope, Test
@@ -30,6 +31,7 @@ _TEXT_FUNCTIONS: dict[str, PredicateOperator] = {
     "CONTAINS": "CONTAINS",
     "STRINGEQUALS": "STRINGEQUALS",
 }
+_INDEXED_CALLS = _TEXT_FUNCTIONS.keys() | AGGREGATES.keys()
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +178,17 @@ def filter_predicates(query: Query, parameters: Mapping[str, Json], dialect: Dia
         return []
     reader = _Reader(query, parameters, dialect)
     return [predicate for conjunct in _conjuncts(query.where) for predicate in _predicates(conjunct, reader)]
+
+
+def selected_paths(query: Query) -> list[Path]:
+    """Return the paths that SELECT gives to text and aggregate functions, which an index evaluates.
+
+    Source: azure-cosmos-dotnet-v3, IndexUtilizationParse.xml and CosmosItemLinqTests.cs.
+    """
+    reader = _Reader(query, {})
+    calls = (node for expression in syntax.selected(query.select) for node in syntax.walk(expression))
+    first = (node.arguments[0] for node in calls if isinstance(node, FunctionCall) and node.name in _INDEXED_CALLS)
+    return [path for argument in first if (path := reader.path(argument))]
 
 
 def _conjuncts(node: Expression) -> tuple[Expression, ...]:

@@ -1,12 +1,13 @@
 """Computed properties: expressions over one item, which queries use like its top-level properties.
 
-Source: learn.microsoft.com/azure/cosmos-db/nosql/query/computed-properties. The service's messages are not published,
-except for a definition that is not an array (azure-cosmos test_computed_properties.py).
+Source: learn.microsoft.com/azure/cosmos-db/nosql/query/computed-properties. Tests of SDKs have some of the service's
+messages (azure-cosmos test_computed_properties.py; azure-cosmos-dotnet-v3, ContainerSettingsTests.cs).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from cosmos_emulator.errors import CosmosError
@@ -20,6 +21,7 @@ from cosmos_emulator.query.values import Json
 
 MAX_PROPERTIES: Final = 20
 MAX_TEXT: Final = 10_000  # an assumption: the event loop parses it
+_LOCATED_CODE: Final = re.compile(r'"location":\{[^}]*\},"code":"SC(\d+)"')
 _RESERVED: Final = frozenset({"id", "_rid", "_self", "_etag", "_attachments", "_ts"})
 
 
@@ -29,39 +31,52 @@ def parse_computed(definition: Json) -> Mapping[str, Query]:
         raise _invalid("'computedProperties' must be an array")
     if len(definition) > MAX_PROPERTIES:
         raise _invalid(f"a container can have at most {MAX_PROPERTIES} computed properties")
-    found: dict[str, Query] = {}
+    texts: dict[str, str] = {}
     for entry in definition:
-        name, query = _parsed(entry)
-        if name in found:
-            raise _invalid(f"the computed property '{name}' is defined more than once")
-        found[name] = query
-    for name, query in found.items():
-        problem = next(_problems(query, found), None)
-        if problem is not None:
-            raise _invalid(f"the query of the computed property '{name}' {problem}")
-        compile_query(query, {})
-    return found
+        name, text = _checked(entry)
+        if name in texts:
+            raise CosmosError(400, f"Computed property name '{name}' cannot be used in multiple definitions.")
+        texts[name] = text
+    return {name: _parsed(name, text, texts, index) for index, (name, text) in enumerate(texts.items())}
 
 
-def _parsed(entry: Json) -> tuple[str, Query]:
+def _checked(entry: Json) -> tuple[str, str]:
     match entry:
         case {"name": str() as name, "query": str() as text}:
             pass
         case _:
-            raise _invalid("a computed property must have a 'name' and a 'query'")
-    if not name or "/" in name:
+            raise CosmosError(400, "One of the specified inputs is invalid")
+    for member, value in (("name", name), ("query", text)):
+        if not value:
+            raise CosmosError(400, f"Computed property '{member}' is either empty or unspecified.")
+    if "/" in name:
         raise _invalid(f"the name of a computed property must be a top-level property, not '{name}'")
     if name in _RESERVED:
-        raise _invalid(f"the name '{name}' is reserved for a system property")
+        raise CosmosError(400, f"The system property name '{name}' cannot be used as a computed property name.")
     if len(text) > MAX_TEXT:
         raise _invalid(f"the query of the computed property '{name}' has more than {MAX_TEXT} characters")
-    return name, parse(text)
+    return name, text
 
 
-def _problems(query: Query, computed: Mapping[str, Query]) -> Iterator[str]:
+def _parsed(name: str, text: str, names: Collection[str], index: int) -> Query:
+    try:
+        query = parse(text)
+        problem = next(_problems(query, names), None)
+        if problem is None:
+            compile_query(query, {})
+    except CosmosError as error:
+        details = _LOCATED_CODE.sub(r'"code":\1', error.message)
+        message = f"Computed property at index ({index}) has a malformed query: '{text}' Error details: '{details}'"
+        raise CosmosError(400, message) from error
+    if problem is not None:
+        raise _invalid(f"the query of the computed property '{name}' {problem}")
     if not isinstance(query.select, syntax.SelectValue):
-        yield "must use SELECT VALUE"
-        return
+        message = f"Required VALUE expression missing from computed property query '{text}' at index ({index})."
+        raise CosmosError(400, message)
+    return query
+
+
+def _problems(query: Query, computed: Collection[str]) -> Iterator[str]:
     if not query.sources:
         yield "must have a FROM clause"
         return
@@ -79,11 +94,12 @@ def _problems(query: Query, computed: Mapping[str, Query]) -> Iterator[str]:
     if source.iterate or not isinstance(source.collection, syntax.PathCollection) or source.collection.path:
         yield "must select from the root item, such as FROM c"
         return
-    for node in syntax.walk(query.select.expression):
-        yield from _problems_of_node(node, source.alias or source.collection.name, computed)
+    for expression in syntax.selected(query.select):
+        for node in syntax.walk(expression):
+            yield from _problems_of_node(node, source.alias or source.collection.name, computed)
 
 
-def _problems_of_node(node: Expression, alias: str, computed: Mapping[str, Query]) -> Iterator[str]:
+def _problems_of_node(node: Expression, alias: str, computed: Collection[str]) -> Iterator[str]:
     match node:
         case syntax.Subquery():
             yield "must not have a subquery"

@@ -29,6 +29,7 @@ from cosmos_emulator.query import (
     query_plan,
     query_ranges,
     resume_filter,
+    selected_paths,
 )
 from cosmos_emulator.store.items import Clock
 
@@ -66,6 +67,10 @@ class QueryText:
         """Return all matches' conditions that an index can serve."""
         predicates = filter_predicates(self.query, self.parameters, self.dialect)
         return [one for one in predicates if policy.serves_filter(one.path)]
+
+    def selected_paths(self, policy: IndexingPolicy) -> list[tuple[str, ...]]:
+        """Return the paths of SELECT that an index evaluates."""
+        return [path for path in selected_paths(self.query) if policy.serves_filter(path)]
 
     def order(self) -> list[tuple[tuple[str, ...], bool]] | None:
         """Return the ORDER BY paths and directions; None unless all are paths of the item."""

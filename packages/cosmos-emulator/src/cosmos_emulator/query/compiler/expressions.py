@@ -71,6 +71,9 @@ class ExpressionCompiler:
             case syntax.Identifier():
                 return slot_evaluator(self._scope.resolve(node))
             case syntax.Index(target=target, index=index):
+                # Only constants are indexes (azure-cosmos-dotnet-v3, LinqSQLTranslationBaselineTest).
+                if any(isinstance(part, syntax.Identifier | syntax.Subquery) for part in syntax.walk(index)):
+                    raise not_supported("member indexer", node.location)
                 return step_evaluator(self.compile(target), self.compile(index))
             case syntax.Unary():
                 return self._unary(node)
