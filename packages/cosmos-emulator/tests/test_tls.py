@@ -18,7 +18,9 @@ async def _certificate(settings: EmulatorSettings) -> bytes:
     settings.tls = True
     async with CosmosEmulator(settings) as emulator:
         assert emulator.certificate is not None
-        trusting = TCPConnector(ssl=ssl.create_default_context(cafile=emulator.certificate))
+        context = ssl.create_default_context(cafile=emulator.certificate)
+        context.verify_flags |= ssl.VERIFY_X509_STRICT  # the default of Python 3.13
+        trusting = TCPConnector(ssl=context)
         health = f"{emulator.endpoint}_emulator/health"
         async with ClientSession(connector=trusting) as session, session.get(health) as response:
             assert response.status == 200
@@ -36,6 +38,14 @@ async def test_a_certificate_is_replaced_before_it_expires(tmp_path: Path, monke
     first = await _certificate(EmulatorSettings(data_dir=tmp_path))
 
     assert await _certificate(EmulatorSettings(data_dir=tmp_path)) != first
+
+
+async def test_who_has_the_key_can_sign_no_certificate_that_clients_trust(tmp_path: Path) -> None:
+    certificate = x509.load_pem_x509_certificate(await _certificate(EmulatorSettings(data_dir=tmp_path)))
+
+    assert not certificate.extensions.get_extension_for_class(x509.BasicConstraints).value.ca
+    usage = certificate.extensions.get_extension_for_class(x509.KeyUsage).value
+    assert not usage.key_cert_sign
 
 
 @pytest.mark.parametrize("damage", ["certificate.pem", "certificate.key"])

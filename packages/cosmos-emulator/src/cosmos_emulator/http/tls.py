@@ -1,6 +1,8 @@
 """A self-signed certificate for https, which azure-core requires for Microsoft Entra ID tokens.
 
-The Python SDK does not verify localhost's (azure-cosmos aio/_asynchronous_request.py).
+The Python SDK does not verify localhost's (azure-cosmos aio/_asynchronous_request.py). Other clients can trust it
+although it is not a CA's, like the development certificate of ASP.NET Core: OpenSSL with Python and Node.js, Go
+(crypto/x509/verify.go) and Java (PKIXValidator.java).
 """
 
 from __future__ import annotations
@@ -15,11 +17,23 @@ from typing import Final
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 _VALID: Final = timedelta(days=365)
 _RENEWED_BEFORE: Final = timedelta(days=7)
 _CLOCK_SKEW: Final = timedelta(hours=1)
+# The key is stored, so it must not sign certificates for other names, which clients would trust.
+_USAGE: Final = x509.KeyUsage(
+    digital_signature=True,
+    content_commitment=False,
+    key_encipherment=False,
+    data_encipherment=False,
+    key_agreement=False,
+    key_cert_sign=False,
+    crl_sign=False,
+    encipher_only=False,
+    decipher_only=False,
+)
 
 
 def server_context(names: Iterable[str], certificate: Path) -> ssl.SSLContext:
@@ -49,9 +63,12 @@ def _still_serves(certificate: Path, subjects: list[x509.GeneralName]) -> bool:
     try:
         stored = x509.load_pem_x509_certificate(certificate.read_bytes())
         named = stored.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+        usage = stored.extensions.get_extension_for_class(x509.KeyUsage).value
     except (OSError, ValueError, x509.ExtensionNotFound):
         return False
-    return set(subjects) <= set(named) and stored.not_valid_after_utc > datetime.now(UTC) + _RENEWED_BEFORE
+    if usage != _USAGE or not set(subjects) <= set(named):
+        return False
+    return stored.not_valid_after_utc > datetime.now(UTC) + _RENEWED_BEFORE
 
 
 def _self_signed(subjects: list[x509.GeneralName], key: ec.EllipticCurvePrivateKey) -> x509.Certificate:
@@ -66,7 +83,9 @@ def _self_signed(subjects: list[x509.GeneralName], key: ec.EllipticCurvePrivateK
         .not_valid_before(now - _CLOCK_SKEW)
         .not_valid_after(now + _VALID)
         .add_extension(x509.SubjectAlternativeName(subjects), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .add_extension(_USAGE, critical=True)
+        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=True)
         .sign(key, hashes.SHA256())
     )
 
