@@ -6,11 +6,31 @@ from pathlib import Path
 
 import pytest
 import test_config
+from azure.cosmos._global_endpoint_manager import _GlobalEndpointManager
 
 # The suite recognizes an emulator by this address and otherwise runs its tests of real accounts.
 test_config.TestConfig.local_host = test_config.TestConfig.host
 test_config.TestConfig.is_emulator = True
 test_config.is_live._cache = False
+
+
+@pytest.fixture(scope="session", autouse=True)
+def finished_health_checks():
+    """Let a new client check its endpoints before the test continues, for at most 2 s.
+
+    The SDK does it in a thread, which then resets the client's location cache (_endpoints_health_check). Tests that add
+    regions to the cache or count requests, such as test_cross_region_retry, race with it.
+    """
+    start = _GlobalEndpointManager._start_background_refresh
+
+    def start_and_wait(manager, *arguments):
+        start(manager, *arguments)
+        if manager.startup:
+            manager._refresh_thread.join(2)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_GlobalEndpointManager, "_start_background_refresh", start_and_wait)
+        yield
 
 
 class Recorder:
