@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, DatabaseProxy
+from cosmos_emulator.reads import index_search
 from cosmos_emulator.store.items import ItemView
 
 COUNT = 3000
@@ -44,22 +45,33 @@ async def test_all_pages_read_each_entry_of_the_index_once(
     indexed: ContainerProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read = 0
-    read_index = ItemView._read_index
+    entries = ItemView.entries
 
-    def counted(view: ItemView, statement: str, arguments: Any) -> Any:
-        class Rows:
-            def fetchall(self) -> list[Any]:
-                nonlocal read
-                found = read_index(view, statement, arguments).fetchall()
-                read += len(found)
-                return found
+    def counted(view: ItemView, *arguments: Any) -> Any:
+        nonlocal read
+        found = entries(view, *arguments)
+        read += len(found[0])
+        return found
 
-        return Rows()
-
-    monkeypatch.setattr(ItemView, "_read_index", counted)
+    monkeypatch.setattr(ItemView, "entries", counted)
 
     assert await _rest(_pages(indexed)) == [str(n) for n in range(FIRST, COUNT)]
     assert read == COUNT - FIRST
+
+
+async def test_the_first_page_does_not_scan_much_while_the_index_is_read(
+    indexed: ContainerProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_search, "_BLOCK", 100)
+    text = f"SELECT VALUE c.id FROM c WHERE c.n >= {COUNT - 1000}"  # noqa: S608 - a constant
+    query = indexed.query_items(text, partition_key="p", max_item_count=PAGE, populate_query_metrics=True)
+
+    found = [row async for row in await anext(query.by_page())]
+
+    assert found == [str(n) for n in range(COUNT - 1000, COUNT - 1000 + PAGE)]
+    metrics = indexed.client_connection.last_response_headers["x-ms-documentdb-query-metrics"]
+    scanned = int(metrics.partition("retrievedDocumentCount=")[2].partition(";")[0])
+    assert scanned < COUNT / 3
 
 
 async def test_changes_between_pages_are_seen(indexed: ContainerProxy) -> None:

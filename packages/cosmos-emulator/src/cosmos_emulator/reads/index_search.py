@@ -21,7 +21,8 @@ from cosmos_emulator.store.items import EntryPosition, EntryRange, ItemView, Sto
 
 CHUNK: Final = 256
 _MOST: Final = 65536  # numbers; beyond that, scanning is not much slower
-_BLOCK: Final = 2048  # entries, in about 2 ms
+_BLOCK: Final = 8192  # entries, in about 2 ms
+_MEANWHILE: Final = 64  # items
 _KEPT: Final = 32
 _MOST_WRITTEN: Final = 1024
 
@@ -40,13 +41,12 @@ class IndexReading:
         """Read up to `size` more numbers; return whether these are all."""
         while size and self._done < len(self.ranges):
             low, high = self.ranges[self._done]
-            found = items.entries(self.index, self._after or EntryPosition(low, -1), high, size)
-            self.numbers += [one.number for one in found]
-            if len(found) == size:
-                self._after = found[-1]
+            found, self._after = items.entries(self.index, self._after or EntryPosition(low, -1), high, size)
+            self.numbers += found
+            if self._after is not None:
                 return False
             size -= len(found)
-            self._done, self._after = self._done + 1, None
+            self._done += 1
         return self._done == len(self.ranges)
 
 
@@ -65,10 +65,10 @@ class IndexSearch:
         """Whether each index has too many entries."""
         return self.numbers is None and not self._readings
 
-    def advance(self, one: Slice, size: int = _BLOCK) -> None:
-        """Read up to `size` more entries, in turn from each index."""
+    def advance(self, one: Slice) -> None:
+        """Read more entries, in turn from each index."""
         self.latest = max(self.latest, one.lsn)
-        share = max(1, size // max(1, len(self._readings)))
+        share = max(1, _BLOCK // max(1, len(self._readings)))
         complete = [reading for reading in self._readings if reading.read(one.items, share)]
         if complete:
             fewest = min(complete, key=lambda reading: len(reading.numbers))
@@ -82,7 +82,7 @@ class IndexSearch:
 class SearchedItems:
     """Fetches the items of a slice that a search finds, in scan order.
 
-    Until it has found them, fetches `otherwise`, so that a page that this fills soon does not wait for the search.
+    Until it has found them, fetches some `otherwise`, so that a page that these fill does not wait for the search.
     """
 
     one: Slice
@@ -95,7 +95,7 @@ class SearchedItems:
         if self.search.numbers is None:
             self.search.advance(self.one)
         if self.search.numbers is None:
-            return self.otherwise(after, limit)
+            return self.otherwise(after, limit if self.search.has_failed else min(limit, _MEANWHILE))
         if self._written is None:
             self._written = sorted(self.one.items.numbers_since(self.search.began))
         while numbers := _following(after, min(limit, CHUNK), self.search.numbers, self._written):

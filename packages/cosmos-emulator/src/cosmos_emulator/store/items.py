@@ -8,6 +8,8 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeVar
 
+import orjson
+
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.json_text import JsonObject
@@ -220,14 +222,21 @@ class ItemView:
         ).fetchone()
         return int(count)
 
-    def entries(self, index: StoredIndex, after: EntryPosition, high: bytes, limit: int) -> list[EntryPosition]:
-        """Return at most `limit` entries of an index after a position and below `high`, including expired items."""
-        rows = self._read_index(
-            f"SELECT entry, number FROM {index.table} WHERE (entry, number) > (?, ?) AND entry < ? "  # noqa: S608 - constants
-            "ORDER BY entry, number LIMIT ?",
-            (*after, high, limit),
-        ).fetchall()
-        return [EntryPosition._make(row) for row in rows]
+    def entries(
+        self, index: StoredIndex, after: EntryPosition, high: bytes, limit: int
+    ) -> tuple[list[int], EntryPosition | None]:
+        """Return the items of at most `limit` entries of an index after a position and below `high`, also expired ones.
+
+        The second result is the position of the last entry, or None if there are no more entries.
+        """
+        found = (
+            f"FROM {index.table} WHERE (entry, number) > (?, ?) AND entry < ? ORDER BY entry, number LIMIT ? OFFSET ?"
+        )
+        # One text takes half the time of thousands of rows.
+        numbers = f"SELECT group_concat(number) FROM (SELECT number {found})"  # noqa: S608 - constants
+        (text,) = self._read_index(numbers, (*after, high, limit, 0)).fetchone()
+        rows = self._read_index(f"SELECT entry, number {found}", (*after, high, 1, limit - 1)).fetchall()
+        return orjson.loads(f"[{text or ''}]"), EntryPosition._make(rows[0]) if rows else None
 
     def numbers_since(self, lsn: int, limit: int = -1) -> list[int]:
         """Return the numbers of the items that were written after an LSN; at most `limit` unless it is -1."""
