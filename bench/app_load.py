@@ -5,18 +5,16 @@ Emulator, Functions host and clients are separate processes on one machine. The 
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import os
 import statistics
 import sys
-import tempfile
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
-import typer
 from aiohttp import ClientSession, TCPConnector
 
 from bench.report import circumstances
@@ -29,6 +27,7 @@ from management.seeding.plan import SeedPlan
 
 _CLIENTS: Final = 50
 _WARM_UP_S: Final = 2.0
+_LASTING_S: Final = 10.0
 _DATABASE: Final = "load"
 _STARTS: Final = 5
 _RESULTS: Final = REPOSITORY / "docs" / "benchmarks" / "app-load.md"
@@ -49,7 +48,7 @@ class LoadResult:
         )
 
 
-async def load(url: str, name: str, path: str, seconds: float) -> LoadResult:
+async def load(url: str, name: str, path: str) -> LoadResult:
     """Send `path` from 50 clients, each one request at a time. Raises BenchmarkError unless the status is 200."""
     times: list[float] = []
     charges: list[float] = []
@@ -65,7 +64,7 @@ async def load(url: str, name: str, path: str, seconds: float) -> LoadResult:
                 charges.append(float(answer.headers.get("x-ms-request-charge", 0)))
 
     async with ClientSession(connector=TCPConnector(limit=_CLIENTS)) as session:
-        for lasting in (_WARM_UP_S, seconds):
+        for lasting in (_WARM_UP_S, _LASTING_S):
             times.clear()
             charges.clear()
             begun = time.perf_counter()
@@ -79,20 +78,19 @@ async def _feed(url: str) -> list[dict[str, Any]]:
         return list((await answer.json())["items"])
 
 
-async def loads(seconds: float) -> list[LoadResult]:
+async def loads() -> list[LoadResult]:
     """Measure Q2 and Q6 on a small blog."""
-    with tempfile.TemporaryDirectory() as directory:
-        async with emulator(None) as server:
-            settings = server.settings(_DATABASE)
-            await provision(settings)
-            await seed_database(settings, SeedPlan(), if_empty=True, concurrency=16)
-            async with functions_host(settings, Path(directory)) as host:
-                post_id = (await _feed(host.endpoint))[0]["id"]
-                return [
-                    await load(host.endpoint, "Q2, `GET /api/posts/{postId}`", f"/api/posts/{post_id}", seconds),
-                    await load(host.endpoint, "Q6, `GET /api/feed` (20 posts)", "/api/feed", seconds),
-                    await load(host.endpoint, "Q6, `GET /api/feed?limit=100`", "/api/feed?limit=100", seconds),
-                ]
+    async with emulator(None) as server:
+        settings = server.settings(_DATABASE)
+        await provision(settings)
+        await seed_database(settings, SeedPlan(), if_empty=True, concurrency=16)
+        async with functions_host(settings) as host:
+            post_id = (await _feed(host.endpoint))[0]["id"]
+            return [
+                await load(host.endpoint, "Q2, `GET /api/posts/{postId}`", f"/api/posts/{post_id}"),
+                await load(host.endpoint, "Q6, `GET /api/feed` (20 posts)", "/api/feed"),
+                await load(host.endpoint, "Q6, `GET /api/feed?limit=100`", "/api/feed?limit=100"),
+            ]
 
 
 async def first_answers() -> list[float]:
@@ -102,23 +100,22 @@ async def first_answers() -> list[float]:
         settings = server.settings(_DATABASE)
         await provision(settings)
         for _ in range(_STARTS):
-            with tempfile.TemporaryDirectory() as directory:
-                started = time.perf_counter()
-                async with functions_host(settings, Path(directory)) as host:
-                    await _feed(host.endpoint)
-                    seconds.append(time.perf_counter() - started)
+            started = time.perf_counter()
+            async with functions_host(settings) as host:
+                await _feed(host.endpoint)
+                seconds.append(time.perf_counter() - started)
     return seconds
 
 
-async def report(seconds: float) -> str:
+async def report() -> str:
     """Measure everything and return a Markdown page."""
     started, load_before = datetime.now(UTC), os.getloadavg()[0]
     starts = await first_answers()
-    rows = [each.row() for each in await loads(seconds)]
+    rows = [each.row() for each in await loads()]
     lines = [
         "# The app under load",
         "",
-        f"{_CLIENTS} clients each send one request after another for {seconds:g} s. Emulator, Functions host and"
+        f"{_CLIENTS} clients each send one request after another for {_LASTING_S:g} s. Emulator, Functions host and"
         " clients are three processes on one machine. Request charges are modeled.",
         "",
         "    python -m bench.app_load --write",
@@ -133,16 +130,15 @@ async def report(seconds: float) -> str:
     return "\n".join(lines) + "\n"
 
 
-def main(
-    seconds: Annotated[float, typer.Option(help="Duration of each load, in seconds.")] = 10.0,
-    write: Annotated[bool, typer.Option("--write", help="Write the results to docs/benchmarks.")] = False,
-) -> None:
-    """Measure the app's throughput with 50 clients, and its startup."""
-    text = asyncio.run(report(seconds))
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.app_load", description=__doc__)
+    parser.add_argument("--write", action="store_true", help=f"write {_RESULTS.relative_to(REPOSITORY)}")
+    given = parser.parse_args()
+    text = asyncio.run(report())
     sys.stdout.write(text)
-    if write:
+    if given.write:
         _RESULTS.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    main()

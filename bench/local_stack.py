@@ -1,4 +1,4 @@
-"""Speed of the local stack against its targets: `python -m bench.local_stack [--quick] [--only NAME]`.
+"""Speed of the local stack against its targets: `python -m bench.local_stack [--only NAME]`.
 
 `--write` updates docs/benchmarks/local-stack.md. Requires Node and `npm ci` in bench/peer, or `make bench-local`.
 """
@@ -16,12 +16,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from bench.measures import FULL, QUICK, Sizes, blog, large_data, peer
+from bench.measures import blog, large_data, peer
 from bench.report import TargetResult, circumstances, target_lines
 from bench.servers import REPOSITORY
 
 _RESULTS: Final = REPOSITORY / "docs" / "benchmarks" / "local-stack.md"
-_MEASURES: Final[dict[str, Callable[[Sizes, Path], Awaitable[list[TargetResult]]]]] = {
+_MEASURES: Final[dict[str, Callable[[Path], Awaitable[list[TargetResult]]]]] = {
     "peer": peer.measure,
     "comment": blog.measure_comments,
     "http": blog.measure_http,
@@ -32,12 +32,11 @@ _MEASURES: Final[dict[str, Callable[[Sizes, Path], Awaitable[list[TargetResult]]
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the results; return 1 if a target was missed."""
     parser = argparse.ArgumentParser(prog="python -m bench.local_stack", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="use small sizes, for development")
     parser.add_argument("--only", choices=_MEASURES, action="append", help="run only this measure (repeatable)")
     parser.add_argument("--write", action="store_true", help=f"write {_RESULTS.relative_to(REPOSITORY)}")
     given = parser.parse_args(arguments)
     started, load_before = datetime.now(UTC), os.getloadavg()[0]
-    findings = asyncio.run(_run(QUICK if given.quick else FULL, given.only or list(_MEASURES)))
+    findings = asyncio.run(_run(given.only or list(_MEASURES)))
     lines = [
         "# Speed of the local stack",
         "",
@@ -57,12 +56,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return int(not all(finding.met for finding in findings))
 
 
-async def _run(sizes: Sizes, names: Sequence[str]) -> list[TargetResult]:
+async def _run(names: Sequence[str]) -> list[TargetResult]:
     findings = []
     for name in names:
         sys.stderr.write(f"measuring: {name}\n")
         with tempfile.TemporaryDirectory(prefix="bench-") as directory:
-            findings += await _MEASURES[name](sizes, Path(directory))
+            findings += await _MEASURES[name](Path(directory))
     return findings
 
 

@@ -1,4 +1,4 @@
-"""Time until a new post shows in the lists of copies: `python -m bench.propagation [--posts 200]`.
+"""Time until a new post shows in the lists of copies: `python -m bench.propagation`.
 
 An emulator and a Functions host run without other load. A client creates posts one at a time and polls the author's
 posts (Q3) and the feed (Q6) every 10 ms. Random pauses cover every phase of the host's polling. Exits with 1 if the
@@ -7,14 +7,12 @@ posts (Q3) and the feed (Q6) every 10 ms. Random pauses cover every phase of the
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import os
 import random
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,17 +32,15 @@ _GIVEN_UP_S: Final = 30.0
 # Longer than the host's delay between idle polls.
 _LONGEST_PAUSE_S: Final = 0.7
 _WARM_UP: Final = 5
+_POSTS: Final = 200
 _LISTS: Final = ("Q3, the author's posts", "Q6, the feed")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.propagation", description=__doc__)
-    parser.add_argument("--posts", type=int, default=200, help="number of posts (default: 200)")
-    number: int = parser.parse_args(arguments).posts
+def main() -> int:
     started, load_before = datetime.now(UTC), os.getloadavg()[0]
-    times = asyncio.run(measure(number))
+    times = asyncio.run(measure())
     lines = [
-        f"{number} posts",
+        f"{_POSTS} posts",
         *circumstances(started, load_before),
         "",
         *table(
@@ -63,21 +59,20 @@ def _quantiles(times: Times) -> tuple[float, ...]:
     return (times.p50_ms, times.p95_ms, times.p99_ms, max(times.seconds) * 1000)
 
 
-async def measure(number: int) -> dict[str, Times]:
-    """Measure `number` posts; return times by list."""
+async def measure() -> dict[str, Times]:
+    """Return times by list."""
     pauses = random.Random(1)  # noqa: S311 - the same pauses in every run
     seconds: dict[str, list[float]] = {name: [] for name in _LISTS}
     async with AsyncExitStack() as stack:
         directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-")))
-        server = await stack.enter_async_context(emulator(directory / "cosmos"))
+        server = await stack.enter_async_context(emulator(directory))
         settings = server.settings("blog")
         await provision(settings)
-        (directory / "host").mkdir()
-        host = await stack.enter_async_context(functions_host(settings, directory / "host"))
+        host = await stack.enter_async_context(functions_host(settings))
         session = await stack.enter_async_context(aiohttp.ClientSession(host.endpoint, raise_for_status=True))
         author = await _created(session, "/api/users", {"username": "ada"})
         paths = (f"/api/users/{author['id']}/posts?limit=1", "/api/feed?limit=1")
-        for done in range(_WARM_UP + number):
+        for done in range(_WARM_UP + _POSTS):
             await asyncio.sleep(pauses.uniform(0, _LONGEST_PAUSE_S))
             post = await _created(session, "/api/posts", _post(author, done))
             started = time.perf_counter()

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from bench.models.article import ARTICLE
-from bench.servers import emulator
+from bench.servers import Server, emulator
 from bench.tables import table
 from management.account import open_blog, signed_in
 from management.provision import provision
@@ -35,19 +35,19 @@ TEXT: Final = ("word " * 296).strip()
 _TITLE: Final = "A title of fifty characters, as long as they may be"[:50]
 
 
-async def measure(profile: str) -> dict[str, float]:
+async def measure(server: Server) -> dict[str, float]:
     """Return the modeled charge of each request, in request units."""
-    async with emulator(None, "--profile", profile) as server:
-        configuration = server.settings("bench")
-        await provision(configuration)
-        async with signed_in(configuration) as client:
-            blog = await open_blog(client, configuration.database)
-            charges = {}
-            for name, request in requests(blog, *await fill(blog)).items():
-                with metered() as charge:
-                    await request()
-                charges[name] = charge.request_units
-            return charges
+    configuration = server.settings("bench")
+    await provision(configuration)
+    async with signed_in(configuration) as client:
+        blog = await open_blog(client, configuration.database)
+        charges = {}
+        for name, request in requests(blog, *await fill(blog)).items():
+            await server.next_second()
+            with metered() as charge:
+                await request()
+            charges[name] = charge.request_units
+        return charges
 
 
 async def fill(blog: Blog) -> tuple[Item, Item]:
@@ -107,7 +107,10 @@ def requests(blog: Blog, author: Item, post: Item) -> dict[str, Callable[[], Awa
 
 
 async def main() -> None:
-    measured = [await measure(profile) for profile in PROFILES]
+    measured = []
+    for profile in PROFILES:
+        async with emulator(None, "--profile", profile) as server:
+            measured.append(await measure(server))
     rows = [
         (
             name,

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+from aiohttp import ClientSession
 from azure.cosmos.aio import CosmosClient
 from cosmos_emulator.settings import WELL_KNOWN_KEY
 
@@ -35,6 +36,7 @@ _READ_TIMEOUT_S: Final = 300  # the peer takes about a minute to scan 100,000 it
 class Server:
     process: asyncio.subprocess.Process
     endpoint: str
+    log: Path
 
     def memory_bytes(self) -> tuple[int, int]:
         """Return current and peak resident memory (proc_pid_status(5))."""
@@ -44,6 +46,11 @@ class Server:
 
     def settings(self, database: str) -> Settings:
         return Settings(account=Account(self.endpoint, WELL_KNOWN_KEY), database=database)
+
+    async def next_second(self) -> None:
+        """Advance the emulator's clock, because another write of an item in the same second costs 0.38 RU less."""
+        async with ClientSession(raise_for_status=True) as session:
+            await session.patch(f"{self.endpoint}_emulator/clock", json={"advanceS": 1})
 
 
 @asynccontextmanager
@@ -65,19 +72,17 @@ async def peer(mode: PeerMode) -> AsyncIterator[Server]:
 
 
 @asynccontextmanager
-async def functions_host(
-    settings: Settings, state_dir: Path, environment: Mapping[str, str] | None = None
-) -> AsyncIterator[Server]:
-    """Start the blog on the Functions host; `state_dir` gets its log."""
+async def functions_host(settings: Settings, environment: Mapping[str, str] | None = None) -> AsyncIterator[Server]:
+    """Start the blog on the Functions host."""
     given = {
         "COSMOS": f"AccountEndpoint={settings.account.endpoint};AccountKey={settings.account.key};",
         "BLOG_DATABASE": settings.database,
         **(environment or {}),
     }
-    options = ["--port", "0", "--no-local-settings", "--no-reload", "--state-dir", str(state_dir)]
-    command = [sys.executable, "-m", "functions_host", *options]
-    async with _server(command, given, log=state_dir / "host.log") as server:
-        yield server
+    with tempfile.TemporaryDirectory(prefix="bench-host-") as directory:
+        options = ["--port", "0", "--no-local-settings", "--no-reload", "--state-dir", directory]
+        async with _server([sys.executable, "-m", "functions_host", *options], given) as server:
+            yield server
 
 
 def connect(server: Server) -> CosmosClient:
@@ -92,12 +97,10 @@ def connect(server: Server) -> CosmosClient:
 
 
 @asynccontextmanager
-async def _server(
-    command: Sequence[str], environment: Mapping[str, str] | None = None, log: Path | None = None
-) -> AsyncIterator[Server]:
-    """Start a process that prints its address. Its output goes to `log`, or to a temporary file."""
+async def _server(command: Sequence[str], environment: Mapping[str, str] | None = None) -> AsyncIterator[Server]:
+    """Start a process that prints its address."""
     with tempfile.TemporaryDirectory(prefix="bench-log-") as directory:
-        log = log or Path(directory) / "log"
+        log = Path(directory) / "log"
         with log.open("wb") as output:
             process = await asyncio.create_subprocess_exec(
                 *command, cwd=REPOSITORY, env={**os.environ, **(environment or {})}, stdout=output, stderr=STDOUT
@@ -105,7 +108,7 @@ async def _server(
         try:
             async with asyncio.timeout(_START_S):
                 endpoint = await _address(log, process)
-            yield Server(process, endpoint)
+            yield Server(process, endpoint, log)
         finally:
             await _end(process)
 

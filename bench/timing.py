@@ -13,6 +13,7 @@ from typing import Final
 # Slow actions are repeated less often.
 _BUDGET_S: Final = 60.0
 _LEAST: Final = 3
+_LOOK_S: Final = 0.05
 
 Action = Callable[[int], Awaitable[object]]
 
@@ -69,6 +70,13 @@ async def _seconds(action: Action, number: int) -> float:
     started = time.perf_counter()
     await action(number)
     return time.perf_counter() - started
+
+
+async def until(condition: Callable[[], Awaitable[bool]], seconds: float) -> None:
+    """Wait for a condition of other processes. Raises TimeoutError."""
+    async with asyncio.timeout(seconds):
+        while not await condition():  # noqa: ASYNC110 - of other processes
+            await asyncio.sleep(_LOOK_S)
 
 
 async def exhaust(rows: AsyncIterable[object], expected: int) -> None:

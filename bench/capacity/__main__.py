@@ -25,10 +25,10 @@ _ATTEMPTS: Final = 3
 _USERS: Final = (100_000, 10_000_000, 1_000_000_000)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.capacity", description=__doc__)
     parser.add_argument("--write", action="store_true", help=f"write the tables to {_PAGE.relative_to(REPOSITORY)}")
-    given = parser.parse_args(arguments)
+    given = parser.parse_args()
     started = datetime.now(UTC)
     measured, taken = asyncio.run(_measure())
     command = "python -m bench.capacity" + (" --write" if given.write else "")
@@ -38,7 +38,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _PAGE.write_text(with_tables(_PAGE.read_text(encoding="utf-8"), text), encoding="utf-8")
     else:
         sys.stdout.write(f"{text}\n")
-    return 0
 
 
 async def _measure() -> tuple[MeasuredCharges, list[LikesTaken]]:
@@ -141,4 +140,4 @@ def _decimals(values: Sequence[float]) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -18,7 +18,7 @@ from bench.models.change_feeds import ChangeFeedFollower
 from bench.models.observation import observed, observed_client
 from bench.models.project_model import ProjectModel
 from bench.request_charges import add_comment, add_like, add_post, add_user, fill, requests
-from bench.servers import emulator
+from bench.servers import Server, emulator
 from management.account import open_blog
 from management.provision import provision
 from shared.data.blog import Blog
@@ -101,7 +101,7 @@ async def measure() -> MeasuredCharges:
         async with observed_client(settings) as client:
             author, post = await fill(await open_blog(client, _DATABASE))
             model = ProjectModel(client.get_database_client(_DATABASE))
-            bench = _Bench(client, await ChangeFeedFollower.start(model, from_now=True), author, post)
+            bench = _Bench(server, client, await ChangeFeedFollower.start(model, from_now=True), author, post)
             measured = (await bench.requests(), await bench.propagation(), *await bench.rename())
             return MeasuredCharges(*measured, await bench.sizes_kb())
 
@@ -110,6 +110,7 @@ async def measure() -> MeasuredCharges:
 class _Bench:
     """The filled blog of bench/request_charges.py."""
 
+    server: Server
     client: CosmosClient
     changes: ChangeFeedFollower
     author: Item
@@ -124,6 +125,7 @@ class _Bench:
         charges = {}
         for name in requests(await self.blog(), self.author, self.post):
             request = requests(await self.blog(), self.author, self.post)[name]
+            await self.server.next_second()
             with observed() as observation:
                 await request()
             charges[name] = Charges.of(observation.by_container)

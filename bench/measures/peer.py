@@ -11,7 +11,6 @@ from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy
 
 from bench.loading import send_batches
-from bench.measures import Sizes
 from bench.report import TargetResult
 from bench.servers import Server, connect, emulator, peer
 from bench.timing import Action, exhaust, in_turn
@@ -19,15 +18,14 @@ from bench.timing import Action, exhaust, in_turn
 _ITEMS: Final = 1000
 _KEYS: Final = 50  # 20 items each, of which the query returns half
 _WARM_UP: Final = 30
+_REPETITIONS: Final = 500
 _QUERY: Final = "SELECT * FROM c WHERE c.pk = @pk AND c.place >= 10"
 # "Shipped" is its command line; "fastest" embeds it with an option.
 _SHIPPED: Final = "the peer as shipped (HTTPS, a connection each)"
 _FASTEST: Final = "the peer at its fastest (HTTP, connections kept)"
 
-_TEXT: Final = "some words of no meaning " * 12
 
-
-async def measure(sizes: Sizes, directory: Path) -> list[TargetResult]:
+async def measure(directory: Path) -> list[TargetResult]:
     """Measure each request for each storage and peer mode."""
     async with AsyncExitStack() as stack:
         servers = {
@@ -42,7 +40,7 @@ async def measure(sizes: Sizes, directory: Path) -> list[TargetResult]:
         # Queries run before creates, so that they find the same items everywhere.
         for request, action in (("query of one partition", _query), ("point read", _read), ("create", _create)):
             actions = {name: action(container) for name, container in containers.items()}
-            times = await in_turn(actions, sizes.repetitions, warm_up=_WARM_UP)
+            times = await in_turn(actions, _REPETITIONS, warm_up=_WARM_UP)
             for peer_mode in (_SHIPPED, _FASTEST):
                 for where in ("durable", "in memory"):
                     what = f"{request} through the SDK, p50, {where}, against {peer_mode}"

@@ -30,20 +30,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.models", description=__doc__, allow_abbrev=False)
     parser.add_argument("--only", choices=PARTS, action="append", help="measure only this part (repeatable)")
     parser.add_argument("--users", type=int, default=100, help="users in the ten requests (default: 100)")
-    parser.add_argument("--seed", type=int, default=1, help="seed of the generated data (default: 1)")
     parser.add_argument("--repetitions", type=int, default=60, help="samples per timed request (default: 60)")
-    parser.add_argument("--quick", action="store_true", help="use small sizes, for development")
     parser.add_argument(
         "--write", type=Path, nargs="?", const=_DIRECTORY, metavar="DIR", help="write the results to docs/benchmarks"
     )
-    parser.add_argument("--directory", type=Path, help="directory for temporary data (several GB)")
     given = parser.parse_args(arguments)
-    options = Options(given.users, given.seed, given.repetitions)
-    if given.quick:
-        options = Options(30, given.seed, 10, (10, 30), burst=250, posts=100, renamed_posts=100, likes=(0, 1_000))
+    options = Options(given.users, given.repetitions)
     command = shlex.join(["python", "-m", "bench.models", *(sys.argv[1:] if arguments is None else arguments)])
     try:
-        results = asyncio.run(_run(options, given.only or list(PARTS), given.write, given.directory, command))
+        results = asyncio.run(_run(options, given.only or list(PARTS), given.write, command))
     except BenchmarkError as error:
         sys.stderr.write(f"{error}\n")
         return 1
@@ -51,14 +46,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-async def _run(
-    options: Options, parts: Sequence[str], write: Path | None, temporary: Path | None, command: str
-) -> Results:
+async def _run(options: Options, parts: Sequence[str], write: Path | None, command: str) -> Results:
     results = read_results(write / RESULTS) if write else Results()
     for name in parts:
         sys.stderr.write(f"measuring: {name}\n")
         started, load = datetime.now(UTC), os.getloadavg()[0]
-        with tempfile.TemporaryDirectory(prefix="bench-models-", dir=temporary) as directory:
+        with tempfile.TemporaryDirectory(prefix="bench-models-") as directory:
             found = await PARTS[name](options, Path(directory))
         minutes = round((datetime.now(UTC) - started).total_seconds() / 60, 1)
         circumstances = [*machine(), f"load average before {load:.1f}"]

@@ -44,11 +44,11 @@ class GrowthStep:
     costs: Costs
 
 
-def plan_of(users: int, seed: int) -> ArticlePlan:
+def plan_of(users: int) -> ArticlePlan:
     """Return the article's data, with fewer comments and likes in the largest sizes."""
     if users not in _FEW:
-        return ArticlePlan(users=users, seed=seed)
-    return ArticlePlan(users=users, seed=seed, crowded_users=_CROWDED, few=_FEW[users])
+        return ArticlePlan(users=users)
+    return ArticlePlan(users=users, crowded_users=_CROWDED, few=_FEW[users])
 
 
 def partitions_of(users: int) -> int:

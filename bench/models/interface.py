@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from azure.cosmos.aio import CosmosClient, DatabaseProxy
-from azure.cosmos.exceptions import CosmosResourceExistsError
 
 from bench.models.plan import ArticlePlan
 from shared.models.base import Item
@@ -173,17 +172,10 @@ async def _provision_container(database: DatabaseProxy, plan: ContainerPlan) -> 
     definition: dict[str, Any] = plan.definition
     container = await database.create_container_if_not_exists(plan.name, definition["partitionKey"])
     for name in plan.procedures:
-        await _unless_there(container.scripts.create_stored_procedure({"id": name, "body": _script(name)}))
+        await container.scripts.create_stored_procedure({"id": name, "body": _script(name)})
     for name in plan.triggers:
         body = {"id": name, "body": _script(name), "triggerType": "Post", "triggerOperation": "All"}
-        await _unless_there(container.scripts.create_trigger(body))
-
-
-async def _unless_there(creation: Awaitable[object]) -> None:
-    try:
-        await creation
-    except CosmosResourceExistsError:
-        return
+        await container.scripts.create_trigger(body)
 
 
 def _script(name: str) -> str:

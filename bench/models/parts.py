@@ -42,7 +42,6 @@ class Options:
     """
 
     users: int
-    seed: int
     repetitions: int
     sizes: Sequence[int] = USERS
     burst: int = 1_000
@@ -55,7 +54,7 @@ Part = Callable[[Options, Path], Awaitable[Callable[[PartConditions], Any]]]
 
 
 async def _requests(profile: Profile, options: Options, directory: Path) -> partial[RequestResults]:
-    plan = plan_of(options.users, options.seed)
+    plan = plan_of(options.users)
     await import_models(KINDS, plan, directory / "data", ARTICLE_PARTITIONS)
     async with emulated(KINDS, directory / "data", "--profile", profile) as models:
         costs, partitions = await measure_requests(models, plan, options.repetitions)
@@ -67,12 +66,12 @@ async def _bursts(options: Options, _: Path) -> partial[BurstResults]:
 
 
 async def _sizes(options: Options, directory: Path) -> partial[GrowthResults]:
-    settings = [(plan_of(users, options.seed), partitions_of(users)) for users in options.sizes]
+    settings = [(plan_of(users), partitions_of(users)) for users in options.sizes]
     return partial(GrowthResults, await measure_growth(KINDS, directory, options.repetitions, settings))
 
 
 async def _partitions(options: Options, directory: Path) -> partial[GrowthResults]:
-    plan = plan_of(options.users, options.seed)
+    plan = plan_of(options.users)
     settings = [(plan, partitions) for partitions in PARTITIONS]
     return partial(GrowthResults, await measure_growth(KINDS, directory, options.repetitions, settings))
 

@@ -67,10 +67,8 @@ def _charts(results: Results) -> Iterator[tuple[str, str]]:
             for one in results.bursts.bursts
         ]
         subtitle = "modeled (service-2026); 50 clients, 5 posts, P = 4, responses delayed by 10 ms"
-        yield (
-            "burst",
-            rows_of_bars("Charge of one command in a burst, plus (paler) the change feeds' work", subtitle, bars),
-        )
+        title = "Charge of one command in a burst, plus (paler) the change feeds' work"
+        yield "burst", rows_of_bars(title, subtitle, bars)
     if results.sizes:
         partitions = ", ".join(str(step.partitions) for step in results.sizes.stages)
         circumstances = f"P = {partitions} physical partitions, the article's ratio"

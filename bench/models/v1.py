@@ -161,8 +161,8 @@ async def rows_in(container: ContainerProxy, query: str, partition_key: str, **p
 async def rows_across(
     container: ContainerProxy, query: str, *, page_size: int | None = None, **parameters: Any
 ) -> list[Any]:
-    options: dict[str, Any] = {} if page_size is None else {"max_item_count": page_size}
-    return [row async for row in container.query_items(query, parameters=_named(parameters), **options)]
+    rows = container.query_items(query, parameters=_named(parameters), max_item_count=page_size)
+    return [row async for row in rows]
 
 
 async def responses_of(posts: ContainerProxy, post_id: str, kind: str) -> list[Item]:
