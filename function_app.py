@@ -4,13 +4,12 @@ import azure.functions as func
 
 from functions import (
     assets,
+    change_feeds,
     comments,
     docs,
     feed,
     health,
     likes,
-    on_posts_changed,
-    on_users_changed,
     posts,
     site,
     users,
@@ -23,7 +22,7 @@ logs.limit_sdks()
 _COMMANDS = func.AuthLevel.ANONYMOUS if app_settings().auth.users_sign_in else func.AuthLevel.FUNCTION
 
 app = func.FunctionApp(http_auth_level=_COMMANDS)
-for module in (users, posts, comments, likes, feed, health, docs, site, assets, on_users_changed, on_posts_changed):
+for module in (users, posts, comments, likes, feed, health, docs, site, assets, change_feeds):
     app.register_functions(module.bp)
 if app_settings().telemetry:
     from shared.observability import exporters

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from shared.database.containers import FAILURES, LEASES, container_definitions
-from shared.propagation.change_feed import POSTS_CHANGE_FEED, USERS_CHANGE_FEED
+from shared.propagation.change_feed import CHANGE_FEEDS
 
 _WIDTH, _GAP = 142, 10
 _TOP, _BOTTOM, _FUNCTION = 58, 132, 182
@@ -21,7 +21,7 @@ def data_model() -> dict[str, Any]:
     middle = {name: x + _WIDTH // 2 for name, x in left.items()}
     center = sum(middle.values()) // len(middle)
     arrows = {f"requests {name}": f"M{center} 30C{center} 46 {x} 38 {x} {_TOP - 3}" for name, x in middle.items()}
-    for feed in (USERS_CHANGE_FEED, POSTS_CHANGE_FEED):
+    for feed in CHANGE_FEEDS.values():
         start = middle[feed.container]
         arrows[f"{feed.container} {feed.function}"] = f"M{start} {_BOTTOM}V{_FUNCTION - 3}"
         for target in feed.targets:
@@ -37,8 +37,6 @@ def data_model() -> dict[str, Any]:
         "containers": [
             {"id": one["id"], "key": one["partitionKey"]["paths"][0], "x": left[one["id"]]} for one in stored
         ],
-        "functions": [
-            {"name": feed.function, "x": left[feed.container]} for feed in (USERS_CHANGE_FEED, POSTS_CHANGE_FEED)
-        ],
+        "functions": [{"name": feed.function, "x": left[feed.container]} for feed in CHANGE_FEEDS.values()],
         "arrows": arrows,
     }
