@@ -35,7 +35,7 @@ def restored_environment() -> Iterator[None]:
 def emulator() -> Iterator[EmulatorThread]:
     # Several partitions, because queries and change feeds must work across them. On a busy machine, a script can take
     # longer than the service's limit of 5 s.
-    with EmulatorThread(EmulatorSettings(partitions=4, script_time_limit_s=60)) as running:
+    with EmulatorThread(EmulatorSettings(partitions=2, script_time_limit_s=60)) as running:
         yield running
 
 

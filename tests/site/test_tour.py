@@ -61,18 +61,23 @@ async def toured(toured_app: RunningApp) -> AsyncIterator[Api]:
         yield Api(session, toured_app.url, toured_app.openapi)
 
 
-# Opens a page at a step. The arguments are the step and those of Playwright's new_page.
+# Opens a page at a step. The arguments are the step and those of Playwright's new_context.
 Visit = Callable[..., AbstractAsyncContextManager[Page]]
 
 
 @pytest.fixture
-def at_step(browser: Browser, toured_app: RunningApp) -> Visit:
+def at_step(browser: Browser, toured_app: RunningApp, emulator: EmulatorThread) -> Visit:
     @asynccontextmanager
     async def visit(step: int, **options: Any) -> AsyncIterator[Page]:
-        page = await browser.new_page(**{"viewport": {"width": 1280, "height": 900}, **options})
+        # Closing a page of Browser.new_page would also end its profile, and with it the requests of the closed page.
+        profile = await browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
+        page = await profile.new_page()
         log = PageLog(page)
         await page.goto(f"{toured_app.url}/tour/{step}", wait_until="networkidle")
         yield page
+        # The browser ends requests of pages whose profile ends.
+        await page.close()
+        await eventually(lambda: is_quiet(emulator), deadline_s=SOON_S)
         # Steps 6 and 7 make the database refuse requests, also those that the SDK repeats in vain.
         expected = ("status of 429", "status of 503") if step in (6, 7) else ()
         assert [error for error in log.errors if not any(text in error for text in expected)] == []
