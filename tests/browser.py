@@ -53,7 +53,7 @@ def _find_chromium() -> str:
         pytest.fail(f"CHROME={named} is not a program. Set CHROME to the path of Chromium, or unset it.")
     if found is None:
         pytest.skip(
-            "Chromium was not found. Install it with `apt-get install chromium-headless-shell`, or set CHROME to its path."
+            "Chromium was not found. Install it: `apt-get install chromium-headless-shell`. Or set CHROME to its path."
         )
     return found
 
