@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from aiohttp import ClientSession
 from azure.core.exceptions import AzureError
 from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient
@@ -187,12 +188,80 @@ async def test_nine_joins_return_empty_pages_with_a_continuation(
     assert second.headers["x-ms-continuation"] != first.headers["x-ms-continuation"]
 
 
+LATER_RESULTS: dict[str, list[Any]] = {
+    f"SELECT VALUE COUNT(1) {CUBE} JOIN w IN c.a WHERE w < 3": [30**3 * 3],
+    f"SELECT DISTINCT VALUE y {CUBE} JOIN w IN c.a WHERE y > 27 AND x = 29": [28, 29],
+    f"SELECT z, COUNT(1) AS n {CUBE} JOIN w IN c.a WHERE z > 27 AND w = 0 GROUP BY z": [
+        {"z": 28, "n": 900},
+        {"z": 29, "n": 900},
+    ],
+    f"SELECT VALUE z {CUBE} JOIN w IN c.a WHERE x = 29 AND y = 29 AND z > 27 AND w = 0 ORDER BY c.id": [28, 29],
+    f"SELECT TOP 1 VALUE z {CUBE} JOIN w IN c.a WHERE x = 29 AND y = 29 AND z = 29": [29],
+}
+
+
+@pytest.mark.parametrize("query", LATER_RESULTS)
+async def test_a_page_without_a_result_yet_has_a_continuation(
+    raw: RawClient, cube: list[int], container: ContainerProxy, query: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (whole,) = await _pages(raw, query)
+    monkeypatch.setattr(paging, "MAX_PAGE_S", 0.05)
+
+    pages = await _pages(raw, query)
+
+    assert len(pages) > 2
+    assert {page.status for page in pages} == {200}
+    assert [page.json["Documents"] for page in pages] == [[]] * (len(pages) - 1) + [LATER_RESULTS[query]]
+    charges = [float(page.headers["x-ms-request-charge"]) for page in pages]
+    assert sum(charges) == charges[-1] == float(whole.headers["x-ms-request-charge"])
+    assert [row async for row in container.query_items(query, partition_key="p")] == LATER_RESULTS[query]
+    await eventually(lambda: not _resting_pages())
+
+
+async def test_a_forgotten_page_starts_again(raw: RawClient, cube: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    query = next(iter(LATER_RESULTS))
+    with monkeypatch.context() as patch:
+        patch.setattr(paging, "MAX_PAGE_S", 0.05)
+        patch.setattr("cosmos_emulator.reads.unfinished.MOST", 0)
+        first = await _page(raw, query)
+    await eventually(lambda: not _resting_pages())
+
+    second = await _page(raw, query, x_ms_continuation=first.headers["x-ms-continuation"])
+
+    assert (first.json["Documents"], second.json["Documents"]) == ([], LATER_RESULTS[query])
+
+
+async def test_no_page_rests_after_the_end_of_the_emulator(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paging, "MAX_PAGE_S", 0.05)
+    async with (
+        CosmosEmulator() as emulator,
+        CosmosClient(emulator.endpoint, emulator.key) as client,
+        ClientSession() as session,
+    ):
+        database = await client.create_database("db")
+        container = await database.create_container("items", PartitionKey("/pk"))
+        await container.create_item({"id": "a", "pk": "p", "a": [*range(30)]})
+        assert (
+            "x-ms-continuation" in (await _page(RawClient(session, emulator), f"SELECT VALUE COUNT(1) {NINE}")).headers
+        )
+
+    await eventually(lambda: not _resting_pages())
+
+
+def _resting_pages() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == "cosmos-page"]
+
+
+async def _pages(raw: RawClient, query: str) -> list[Any]:
+    pages = [await _page(raw, query)]
+    while "x-ms-continuation" in pages[-1].headers:
+        pages.append(await _page(raw, query, x_ms_continuation=pages[-1].headers["x-ms-continuation"]))
+    return pages
+
+
 @pytest.mark.parametrize(
     "query",
     [
-        f"SELECT VALUE COUNT(1) {NINE}",
-        f"SELECT DISTINCT VALUE x1 {NINE} WHERE x0 < 0",
-        f"SELECT VALUE x1 {NINE} WHERE x0 < 0 ORDER BY c.id",
         "SELECT VALUE 1 FROM c WHERE EXISTS(SELECT VALUE 1 FROM x IN c.a JOIN y IN c.a JOIN z IN c.a JOIN w IN c.a "
         "JOIN v IN c.a WHERE x < 0)",
     ],

@@ -78,6 +78,7 @@ class CosmosEmulator:
             charges, unfinished = ChargeModel(self.settings.charge_profile), UnfinishedQueries()
             gateway = Gateway(self.settings, account, charges, workers, readers)
             stack.callback(gateway.worker_turns.close)  # after the time for running requests
+            stack.callback(unfinished.forget_all)
             controls = self._controls = Controls(gateway, directory, self._open_account, unfinished.forget_all)
             self.endpoint = await self._listen(stack, CosmosServer(gateway, unfinished, controls), directory)
             self._stack = stack.pop_all()

@@ -11,8 +11,9 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Final
 
 from cosmos_emulator.errors import CosmosError
@@ -71,10 +72,21 @@ class Turns:
             self.take()
 
 
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """How work rests: `wait` returns when it may go on, each time for `after_s`."""
+
+    after_s: float
+    wait: Callable[[], None]
+
+
 class _Work(threading.local):
     on_loop: bool = False
     deadline: float = math.inf
     turns: Turns | None = None
+    rest: Rest | None = None
+    rest_at: float = math.inf
+    limit_s: float = math.inf
     next_stop: float = math.inf
     used_s: float | None = None  # CPU time at the first stop
 
@@ -100,9 +112,9 @@ def remaining_s() -> float:
 
 
 def lower_deadline(deadline: float) -> None:
-    """Lower the deadline of a worker thread."""
+    """Lower the deadline of a worker thread, which then does not rest."""
     if _WORK.deadline < math.inf:
-        _WORK.deadline = min(_WORK.deadline, deadline)
+        _WORK.deadline, _WORK.rest = min(_WORK.deadline, deadline), None
 
 
 def _stop(now: float) -> None:
@@ -115,11 +127,28 @@ def _stop(now: float) -> None:
             raise MovesToWorker
         _WORK.next_stop = now + _LOOP_LIMIT_S
         return
-    if now > _WORK.deadline or (_WORK.turns is not None and _WORK.turns.is_closed):
+    is_closed = _WORK.turns is not None and _WORK.turns.is_closed
+    if _WORK.rest is not None and now > _WORK.rest_at and not is_closed:
+        now = _rested(_WORK.rest, _WORK.turns)
+    if now > _WORK.deadline or is_closed:
         raise OutOfTime
     if _WORK.turns is not None:
         _WORK.turns.pass_on()
         _WORK.next_stop = min(_WORK.deadline, time.monotonic() + SLICE_S)
+
+
+def _rested(rest: Rest, turns: Turns | None) -> float:
+    """Rest and return the time, from which the limits of the work count again."""
+    if turns is not None:
+        turns.end()
+    try:
+        rest.wait()
+    finally:
+        if turns is not None:
+            turns.take()
+    now = time.monotonic()
+    _WORK.deadline, _WORK.rest_at = now + _WORK.limit_s, now + rest.after_s
+    return now
 
 
 class _OnLoop:
@@ -138,16 +167,21 @@ ON_LOOP: Final = _OnLoop()
 
 
 @contextmanager
-def in_worker(turns: Turns | None, limit_s: float) -> Iterator[None]:
-    """Limit the block, which runs in a worker thread. Without `turns`, it does not wait for other workers."""
+def in_worker(turns: Turns | None, limit_s: float, rest: Rest | None = None) -> Iterator[None]:
+    """Limit the block, which runs in a worker thread. Without `turns`, it does not wait for other workers.
+
+    The limit is for the time between two rests.
+    """
     if turns is not None:
         turns.take()
     now = time.monotonic()
     _WORK.turns, _WORK.deadline = turns, now + limit_s
+    _WORK.limit_s, _WORK.rest = limit_s, rest
+    _WORK.rest_at = math.inf if rest is None else now + rest.after_s
     _WORK.next_stop = now + min(limit_s, SLICE_S)
     try:
         yield
     finally:
-        _WORK.turns, _WORK.deadline, _WORK.next_stop = None, math.inf, math.inf
+        _WORK.turns, _WORK.deadline, _WORK.next_stop, _WORK.rest = None, math.inf, math.inf, None
         if turns is not None:
             turns.end()

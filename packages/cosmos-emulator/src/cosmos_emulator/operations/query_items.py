@@ -4,26 +4,38 @@ from __future__ import annotations
 
 import base64
 import time
-from collections.abc import Hashable
+from asyncio import CancelledError
+from collections.abc import Callable, Hashable
+from functools import partial
 from typing import Final
 from urllib.parse import quote
 
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.messages import headers as h
 from cosmos_emulator.messages.answer import Answer, feed_answer, slices_headers
 from cosmos_emulator.messages.request import Request
 from cosmos_emulator.messages.routing import slices_of_query
 from cosmos_emulator.messages.scope import at_replicas
-from cosmos_emulator.pacing import MAX_WORK_S, ON_LOOP, MovesToWorker, in_worker
+from cosmos_emulator.pacing import MAX_WORK_S, ON_LOOP, MovesToWorker, Rest, in_worker
 from cosmos_emulator.query import QueryFeatures, UdfCaller, features_of
+from cosmos_emulator.reads import paging
 from cosmos_emulator.reads.execution import PagedQuery
-from cosmos_emulator.reads.paging import PageLimits, complete, complete_at_once, decode_continuation
+from cosmos_emulator.reads.page_work import PageWork
+from cosmos_emulator.reads.paging import (
+    PageLimits,
+    complete,
+    complete_at_once,
+    decode_continuation,
+    encode_continuation,
+    malformed_continuation,
+)
 from cosmos_emulator.reads.query_text import LONG_TEXT_BYTES, QueryText, parse_query_body
 from cosmos_emulator.reads.result_page import QueryPage
 from cosmos_emulator.reads.slices import Slice, closed_at_end, separately_read
 from cosmos_emulator.reads.udfs import udf_caller
-from cosmos_emulator.reads.unfinished import UnfinishedQuery
+from cosmos_emulator.reads.unfinished import Unfinished, UnfinishedQuery
 from cosmos_emulator.store.account import Container
 
 _LEAST_MS: Final = 0.01
@@ -69,13 +81,15 @@ async def _page(request: Request, container: Container) -> tuple[QueryText, list
     gateway, continuation = request.gateway, request.headers.get(h.CONTINUATION)
     is_long = len(request.body) > LONG_TEXT_BYTES
     prepared: tuple[QueryText, list[Slice]] | None = None
-    resumed: UnfinishedQuery | None = None
+    resumed: Unfinished | None = None
+    rest: Unfinished | None
     try:
         text, slices = prepared = await _prepared(request, container, is_long=is_long)
         if continuation:
-            query_id = decode_continuation(continuation).get("query")
-            resumed = request.unfinished.take(query_id, _identity(request, container, slices))
-        if is_long or text.calls_udfs or (resumed is not None and resumed.in_worker):
+            token = decode_continuation(continuation)
+            resumed = request.unfinished.take(token.get("query"), _identity(request, container, slices))
+            continuation = _page_start(token, continuation)
+        if is_long or text.calls_udfs or isinstance(resumed, PageWork) or (resumed is not None and resumed.in_worker):
             raise MovesToWorker
         with ON_LOOP:
             query = _paged(request, container, text)
@@ -85,10 +99,20 @@ async def _page(request: Request, container: Container) -> tuple[QueryText, list
         page, rest = await complete(query.page(slices, continuation, limits, resumed), gateway.loop_turn)
     except MovesToWorker:
         text, slices = prepared or await _prepared(request, container, is_long=True)
-        begun = resumed if resumed is not None and resumed.in_worker else None
-        page, rest = await gateway.in_worker(
-            lambda: _page_in_worker(request, container, text, slices, begun), reads=True
-        )
+        work = resumed
+        if not isinstance(work, PageWork):
+            begun = work if work is not None and work.in_worker else None
+            work = PageWork(partial(_page_in_worker, request, container, text, slices, continuation, begun))
+        try:
+            found = await gateway.in_worker(work.go_on, reads=True)
+        except CancelledError:
+            work.close()
+            raise
+        if found is None:
+            token = {"query": work.id, "page": continuation}
+            page, rest = QueryPage(continuation=encode_continuation(token)), work
+        else:
+            page, rest = found
     if rest is not None and not text.calls_udfs and not any(one.snapshot for one in slices):
         request.unfinished.keep(rest, _identity(request, container, slices))
     return text, slices, page
@@ -122,20 +146,45 @@ def _paged(request: Request, container: Container, text: QueryText, udfs: UdfCal
     )
 
 
+def _page_start(token: JsonObject, continuation: str) -> str | None:
+    """Return the continuation with which the page began to which a token belongs, if any. Raises 400."""
+    start = token.get("page", continuation)
+    if start is not None and not isinstance(start, str):
+        raise malformed_continuation()
+    return start
+
+
 def _page_in_worker(
-    request: Request, container: Container, text: QueryText, slices: list[Slice], begun: UnfinishedQuery | None
+    request: Request,
+    container: Container,
+    text: QueryText,
+    slices: list[Slice],
+    continuation: str | None,
+    begun: UnfinishedQuery | None,
+    wait: Callable[[], None],
 ) -> tuple[QueryPage, UnfinishedQuery | None]:
-    """Run a query that can take seconds in a thread with separate connections."""
+    """Run a query that can take seconds in a thread with separate connections.
+
+    `wait` is called, without open connections, when the time of a request is up.
+    """
     slices = separately_read(slices) if begun is None else begun.reading.slices
+
+    def close_and_wait() -> None:
+        with closed_at_end(slices):
+            pass
+        wait()
+
     with closed_at_end(slices), udf_caller(request.gateway, container, text) as udfs:
+        can_rest = udfs is None and not any(one.snapshot for one in slices)
+        rest = Rest(paging.MAX_PAGE_S, close_and_wait) if can_rest else None
         # A UDF waits for another process.
-        with in_worker(None if udfs else request.gateway.worker_turns, MAX_WORK_S):
+        with in_worker(None if udfs else request.gateway.worker_turns, MAX_WORK_S, rest):
             query = _paged(request, container, text, udfs)
-            continuation, limits = request.headers.get(h.CONTINUATION), PageLimits(request.page_size)
-            page, rest = complete_at_once(query.page(slices, continuation, limits, begun))
-        if rest is not None:
-            rest.in_worker = True
-        return page, rest
+            limits = PageLimits(request.page_size)
+            page, unfinished = complete_at_once(query.page(slices, continuation, limits, begun))
+        if unfinished is not None:
+            unfinished.in_worker = True
+        return page, unfinished
 
 
 def _headers(

@@ -16,6 +16,7 @@ from cosmos_emulator import json_text
 from cosmos_emulator.json_text import Json, JsonObject
 from cosmos_emulator.query import CompiledQuery
 from cosmos_emulator.reads.index_search import KeptSearches
+from cosmos_emulator.reads.page_work import PageWork
 from cosmos_emulator.reads.paging import PageLimits
 from cosmos_emulator.reads.result_page import QueryPage, Reading
 
@@ -56,22 +57,26 @@ class UnfinishedQuery:
                 yield reading.page.document_of(item)
 
 
+Unfinished = UnfinishedQuery | PageWork[tuple[QueryPage, UnfinishedQuery | None]]
+
+
 class UnfinishedQueries:
     """The queries that were continued or started last; used on the event loop."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[str, tuple[UnfinishedQuery, Hashable]] = OrderedDict()
+        self._kept: OrderedDict[str, tuple[Unfinished, Hashable]] = OrderedDict()
         self.searches = KeptSearches()
 
-    def keep(self, query: UnfinishedQuery, identity: Hashable) -> None:
+    def keep(self, query: Unfinished, identity: Hashable) -> None:
         """Keep a query for its next page. Only a request with the same identity continues it."""
-        query.reading.page = QueryPage()  # the rows of the last page can be 4 MB
+        if isinstance(query, UnfinishedQuery):
+            query.reading.page = QueryPage()  # the rows of the last page can be 4 MB
         self._kept[query.id] = query, identity
         asyncio.get_running_loop().call_later(KEPT_S, self._forget, query.id)
         while len(self._kept) > MOST:
             self._forget(next(iter(self._kept)))
 
-    def take(self, query_id: Json, identity: Hashable) -> UnfinishedQuery | None:
+    def take(self, query_id: Json, identity: Hashable) -> Unfinished | None:
         """Return a kept query and forget it, because its rows are returned once."""
         query, known = self._kept.get(str(query_id), (None, None))
         if query is None or known != identity:
@@ -81,7 +86,10 @@ class UnfinishedQueries:
 
     def forget_all(self) -> None:
         """Forget all queries."""
-        self._kept.clear()
+        while self._kept:
+            self._forget(next(iter(self._kept)))
 
     def _forget(self, query_id: str) -> None:
-        self._kept.pop(query_id, None)
+        query, _ = self._kept.pop(query_id, (None, None))
+        if isinstance(query, PageWork):
+            query.close()

@@ -1,0 +1,55 @@
+"""A page that takes longer than a request, such as that of an aggregate.
+
+The service ends such a page, and its continuation token resumes the query (learn.microsoft.com/azure/cosmos-db/
+concepts-limits#per-request-limits). Here, the work rests in its thread between the requests.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from concurrent.futures import Future
+from threading import Semaphore, Thread
+from typing import Generic, TypeVar
+
+from cosmos_emulator.pacing import OutOfTime
+
+T = TypeVar("T")
+
+
+class PageWork(Generic[T]):
+    """Runs `work` in a thread. Its argument is a function that rests until the next request."""
+
+    def __init__(self, work: Callable[[Callable[[], None]], T]) -> None:
+        self.id = secrets.token_hex(8)
+        self._result: Future[T] = Future()
+        self._wanted, self._ended = Semaphore(0), Semaphore(0)
+        self._is_dropped = False
+        self._thread = Thread(target=self._run, args=(work,), name="cosmos-page", daemon=True)
+
+    def go_on(self) -> T | None:
+        """Start the work or let it go on; return its result, or None when it rests again."""
+        if self._thread.ident is None:
+            self._thread.start()
+        else:
+            self._wanted.release()
+        self._ended.acquire()
+        return self._result.result() if self._result.done() else None
+
+    def close(self) -> None:
+        """End the work, which rests."""
+        self._is_dropped = True
+        self._wanted.release()
+
+    def _run(self, work: Callable[[Callable[[], None]], T]) -> None:
+        try:
+            self._result.set_result(work(self._rest))
+        except Exception as error:  # noqa: BLE001 - `go_on` raises it
+            self._result.set_exception(error)
+        self._ended.release()
+
+    def _rest(self) -> None:
+        self._ended.release()
+        self._wanted.acquire()
+        if self._is_dropped:
+            raise OutOfTime
