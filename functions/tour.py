@@ -11,7 +11,7 @@ from functions.feed import front_page
 from shared.data import comments, likes, posts, users
 from shared.data.blog import Blog, open_blog
 from shared.data.idempotency import new_id
-from shared.database.charges import metered
+from shared.database.charges import add_share, metered
 from shared.database.client import connect
 from shared.database.container import Container
 from shared.database.containers import POSTS
@@ -102,12 +102,13 @@ async def write_tour_comments(call: Call[None]) -> func.HttpResponse:
 @bp.route(route="tour/reads/{postId}", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
 @Endpoint(statuses=(200,))
 async def read_as_another_instance(call: Call[None]) -> func.HttpResponse:
-    """Read a post without and with the session token of the request (Q2), as a new instance of the app would."""
+    """Read a post without and with the session token of the request, as a new instance of the app would."""
     async with connect(settings()) as client:
         stored = Container(client.get_database_client(settings().database).get_container_client(POSTS))
-        with metered():
+        with metered() as tokenless:
             without = await stored.read(call.path["postId"], call.path["postId"])
         own = await stored.read(call.path["postId"], call.path["postId"])
+        add_share(tokenless, 1)
     return answered({"without": (without or {}).get("title"), "with": (own or {}).get("title")})
 
 

@@ -36,6 +36,7 @@ from tests.site.pages import Site
 
 WRITES = ("create", "patch", "replace", "upsert")
 WIDTH = {"width": 1280, "height": 800}
+BACKGROUND, TRANSPARENT = "element => getComputedStyle(element).backgroundColor", "rgba(0, 0, 0, 0)"
 
 
 @pytest.fixture(scope="module")
@@ -497,6 +498,30 @@ async def test_the_drawer_shows_a_like_and_what_the_change_feed_did(a_visit: Vis
         await page.keyboard.press("Escape")
         assert await toggle_of(page).get_attribute("aria-expanded") == "false"
         assert await toggle_of(page).evaluate("element => element === document.activeElement")
+
+
+async def test_the_outcomes_of_operations_are_explained_in_words(a_visit: Visit, inspected: Api) -> None:
+    author = await inspected.new_user()
+    async with a_visit(f"/users/{author['id']}", all_visitors=True) as page:
+        await inspected.new_post(author)
+        await inspected.create_user(author["username"])
+        taken, written = entry(page, "Create a user", "status 409").first, entry(page, "Create a post").first
+        for one in (taken, written):
+            await one.locator("summary").click()
+
+        await expect(taken.locator("tbody").first).to_contain_text("create exists already (409)")
+        # The post was not in the feed before.
+        await expect(written).to_contain_text("point read by the primary not found (207)")
+
+
+async def test_the_closed_inspector_of_a_phone_covers_no_part_of_a_line(a_visit: Visit) -> None:
+    async with a_visit("/", is_open=False, viewport={"width": 390, "height": 844}) as page:
+        drawer = page.locator("[data-drawer]")
+        box = await drawer.bounding_box()
+
+        assert box is not None
+        assert (box["x"], box["width"]) == (0, 390)
+        assert await drawer.evaluate(BACKGROUND) != TRANSPARENT
 
 
 RENAME = """async ([id, name]) => (await fetch(`/api/users/${id}`, {

@@ -32,6 +32,7 @@ from tests.polling import eventually
 from tests.running_app import REPOSITORY, RunningApp, provisioned, running_app
 from tests.site.browser.test_every_page import AXE
 from tests.site.pages import Site
+from tests.site.test_inspector import BACKGROUND, TRANSPARENT
 
 WAIT_MS = 40_000
 # Less than the server's limit, after which it sets switches back itself.
@@ -189,6 +190,8 @@ async def test_the_sheet_of_a_phone_does_not_hide_the_button(at_step: Visit, ste
         assert button is not None
         assert sheet is not None
         assert button["y"] + button["height"] <= sheet["y"]
+        # Nor does the button hide part of a line.
+        assert await page.locator(".actions").evaluate(BACKGROUND) != TRANSPARENT
 
 
 async def test_the_sheet_of_a_phone_does_not_hide_the_measurement(at_step: Visit) -> None:
@@ -226,6 +229,14 @@ async def test_the_session_token_shows_the_own_write(
         await press(page, "Edit and read", "With it: “Edited at")
         assert "Without the token: “Edited" not in await page.locator("[data-measured]").inner_text()
         assert emulator.settings.replica_lag is not None
+        shown = page.locator("[data-groups] > li")
+        await expect(shown.filter(has_text="Edit a post")).to_have_count(1)
+        reads = shown.filter(has_text="Read a post without and with the session token")
+        await reads.locator("summary").click()
+        await expect(reads.locator("table").first).to_contain_text("point read")
+        # The operations of both reads add up to the charge of the request.
+        charges = await reads.locator("table").first.locator("tbody td:last-child").all_inner_texts()
+        await expect(reads.locator(".charge")).to_have_text(f"{sum(map(float, charges)):.2f} RU")
         await page.goto(f"{toured_app.url}/tour/4")
 
         await eventually(lambda: emulator.settings.replica_lag is None)

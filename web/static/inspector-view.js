@@ -8,13 +8,16 @@ const MOST_PLACES = 2;
 const ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
 // Explanations of operations, by the beginning of their kind.
 const TIPS = {
-  "point read by the primary": "A batch with one read. The service sends batches to the primary replica, which has every write; its status is 207 if the item is missing.",
+  "point read by the primary": "A batch with one read. The service sends batches to the primary replica, which has every write.",
   "point read": "Reads one item by its ID and partition key: 1 RU for 1 KB.",
   batch: "A transactional batch: up to 100 operations in one logical partition, all or nothing.",
   query: "A query. With a partition key it asks one physical partition, without one all of them.",
+  patch: "Changes fields of an item, often with a condition: a copy that is missing or already newer is left as it is.",
   "stored procedure": "JavaScript that runs in the database, as a transaction in one logical partition.",
 };
 const FEED_TIP = "The change feed delivers every changed item of a container to a function, at least once. The function updates the copies.";
+
+const OUTCOMES = { 404: "not found (404)", 409: "exists already (409)", 412: "condition not met (412)", 429: "throttled (429)" };
 
 /** Start the view. Returns `show(records, isNew)`. */
 export function startView(drawer) {
@@ -116,7 +119,8 @@ export function startView(drawer) {
   function operation(one) {
     const tip = TIPS[Object.keys(TIPS).find(name => one.kind.startsWith(name))];
     const label = element("span", {}, text("span", labelOf(one), "", tip));
-    if (one.status >= 400) label.append(text("span", one.status === 429 ? " throttled (429)" : ` status ${one.status}`, one.status >= 429 ? "failed" : "hint"));
+    const outcome = outcomeOf(one);
+    if (outcome) label.append(text("span", ` ${outcome}`, one.status >= 429 ? "failed" : "hint"));
     if (one.sharers > 1) label.append(text("span", ` shared by ${one.sharers}`, "hint"));
     return label;
   }
@@ -164,6 +168,12 @@ function merged(operations) {
     for (const name of ["count", "items", "charge"]) known[name] += one[name];
   }
   return [...found.values()].sort((a, b) => a.at - b.at);
+}
+
+/** What happened, in words; nothing if the operation succeeded. A refused batch has 207, also one that only reads. */
+function outcomeOf({ kind, status }) {
+  if (status === 207) return kind.startsWith("point read") ? "not found (207)" : "not applied (207)";
+  return OUTCOMES[status] ?? (status >= 400 ? `status ${status}` : "");
 }
 
 function labelOf({ kind, count: calls, parts, isMixed }) {
