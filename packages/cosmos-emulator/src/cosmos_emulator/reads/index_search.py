@@ -6,6 +6,7 @@ has no more. Items that were written since it began can be missing, so each page
 
 from __future__ import annotations
 
+import threading
 from array import array
 from bisect import bisect_right
 from collections import OrderedDict
@@ -51,7 +52,7 @@ class IndexReading:
 
 
 class IndexSearch:
-    """The search for the items of a slice, which reads several indexes in parallel."""
+    """The search for the items of a slice, which reads several indexes in parallel. Any thread can use it."""
 
     def __init__(self, options: Sequence[tuple[StoredIndex, Sequence[EntryRange]]], lsn: int) -> None:
         self.began = self.latest = lsn
@@ -59,6 +60,7 @@ class IndexSearch:
         self.numbers: Sequence[int] | None = None
         """The sorted numbers of all items, when they are known."""
         self._readings = [IndexReading(index, ranges) for index, ranges in options]
+        self._lock = threading.Lock()
 
     @property
     def has_failed(self) -> bool:
@@ -67,15 +69,16 @@ class IndexSearch:
 
     def advance(self, one: Slice) -> None:
         """Read more entries, in turn from each index."""
-        self.latest = max(self.latest, one.lsn)
-        share = max(1, _BLOCK // max(1, len(self._readings)))
-        complete = [reading for reading in self._readings if reading.read(one.items, share)]
-        if complete:
-            fewest = min(complete, key=lambda reading: len(reading.numbers))
-            self.numbers = array("q", sorted(set(fewest.numbers)))
-            self._readings = []
-        else:
-            self._readings = [reading for reading in self._readings if len(reading.numbers) < _MOST]
+        with self._lock:  # the event loop and a worker thread can run queries with the same conditions
+            self.latest = max(self.latest, one.lsn)
+            share = max(1, _BLOCK // max(1, len(self._readings)))
+            complete = [reading for reading in self._readings if reading.read(one.items, share)]
+            if complete:
+                fewest = min(complete, key=lambda reading: len(reading.numbers))
+                self.numbers = array("q", sorted(set(fewest.numbers)))
+                self._readings = []
+            else:
+                self._readings = [reading for reading in self._readings if len(reading.numbers) < _MOST]
 
 
 @dataclass(slots=True)
