@@ -9,8 +9,7 @@ from typing import Any
 from management.item_count import ItemCount
 from shared.database.container import Container
 from shared.database.date_like_texts import as_sent
-from shared.errors import DatabaseUnavailable
-from shared.propagation.change_feed import for_each
+from shared.propagation.change_feed import DATABASE_ERRORS, for_each
 
 # Same as the triggers'.
 _PAGE_SIZE = 100
@@ -25,7 +24,8 @@ ChangeHandler = Callable[[Iterable[Mapping[str, Any]]], Awaitable[object]]
 async def replay(container: Container, handle: ChangeHandler, count: ItemCount) -> int:
     """Pass each item's latest state to `handle`, in feed order; return the number of changes.
 
-    `count` counts the changes read. Includes changes that `handle` writes. Raises AzureError, DatabaseUnavailable.
+    `count` counts the changes read. Includes changes that `handle` writes. Raises AzureError, DatabaseThrottled,
+    DatabaseUnavailable.
     """
     replayed = 0
 
@@ -49,6 +49,6 @@ async def _with_retries(handle: ChangeHandler, changes: list[dict[str, Any]]) ->
     for wait_s in _RETRY_WAITS_S:
         try:
             return await handle(changes)
-        except DatabaseUnavailable:
+        except DATABASE_ERRORS:
             await asyncio.sleep(wait_s)
     return await handle(changes)
