@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final, Literal
 
 from cosmos_emulator.errors import CosmosError
@@ -22,6 +23,7 @@ Source: learn.microsoft.com/azure/cosmos-db/consistency-levels#bounded-staleness
 """
 
 
+@lru_cache(maxsize=64)  # called several times per request
 def consistency_of(given: str | None, account_level: ConsistencyLevel) -> ConsistencyLevel:
     """Return the level of a request. Raises 400 if it is unknown, or stronger than the account's."""
     if given is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import sqlite3
 import uuid
 import zlib
@@ -53,6 +54,7 @@ _VERSIONS: Final = (
     "2017-05-03 2017-11-15 2018-06-18 2018-08-31 2018-09-17"
 )
 _LAST_VERSION: Final = "2018-12-31"
+_TAB_OR_BREAK: Final = re.compile(r"[\t\r\n]")
 _ALWAYS: Final = {
     h.RESOURCE_QUOTA: QUOTA,
     h.RESOURCE_USAGE: usage(),
@@ -139,7 +141,7 @@ class CosmosServer:
     async def _operate(self, http: web.BaseRequest) -> Answer | web.StreamResponse:
         settings, headers = self._gateway.settings, http.headers
         link = parse_link(http.raw_path)
-        if any(character in name for name in link.ids for character in "\t\r\n"):
+        if any(map(_TAB_OR_BREAK.search, link.ids)):
             raise CosmosError(400, "The path has a tab or a line break.")  # CosmosItemIdEncodingTestsBase.cs
         if link.template == "/addresses":  # before the signature, which is that of another resource
             raise CosmosError(501, "Direct mode is not emulated; set the client's connection mode to gateway.")
@@ -166,8 +168,8 @@ class CosmosServer:
         answer = await self._stages.run(
             operation, request, is_manager=is_manager, is_connected=lambda: self._has_client(http)
         )
-        if owner := request.owner_path:  # .NET makes a resource's name link from it
-            answer.headers.setdefault(h.ALT_CONTENT_PATH, header_text(owner))
+        if h.ALT_CONTENT_PATH not in answer.headers and (owner := request.owner_path):
+            answer.headers[h.ALT_CONTENT_PATH] = header_text(owner)  # .NET makes a resource's name link from it
         return answer
 
     def _authorized(self, method: str, link: Link, headers: Mapping[str, str]) -> Grant | None:
