@@ -29,6 +29,7 @@ NEWER = {
     "return /a.b/s": "the flag s",
     "return /(?<name>a)/": "lookbehind or a named group",
     "return /\\p{L}/u": "a Unicode property",
+    "return /(?i:a)b(?-i:c)/": "a modifier in a regular expression (ES2025)",
     "/* é */ return a?.b": "at line 2, column 21",
 }
 ACCEPTED = """async function run(first, ...rest) {
@@ -36,7 +37,7 @@ ACCEPTED = """async function run(first, ...rest) {
     for (const x of [...b, 2 ** 3]) await x;
     function* g() { yield* b; }
     class A extends Array { static of() { return new.target; } get size() { return 0b11 + 0o7; } }
-    try { throw `t${a}`; } catch (error) { return /[(?<]x\\(?<?/yu.test(error) ? {a, [d]: 1} : (x, y,) => x; }
+    try { throw `t${a}`; } catch (error) { return /[(?<]x\\(?<?(?:[(?i])?/yu.test(error) ? {a, [d]: 1} : (x, y,) => x; }
 }"""
 
 

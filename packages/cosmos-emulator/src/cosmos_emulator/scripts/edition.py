@@ -42,6 +42,7 @@ _NEWER_WITHIN: Final = {
 }
 _ASYNC_GENERATOR: Final = {"async", "*"}
 _CLASS_OR_ESCAPE: Final = re.compile(r"\[(?:\\.|[^\]\\])*\]|\\.", re.DOTALL)
+_MODIFIER: Final = re.compile(r"\(\?[-ims]")
 _NEWER_FLAGS: Final = frozenset("dsv")
 _PREFIXES: Final = (("(", "\n)"), ("0,", ""))  # as in runtime/compiling.js
 
@@ -117,8 +118,11 @@ def _newer(node: Node) -> str | None:
 def _newer_in_regex(pattern: str, flags: str) -> str | None:
     if newer := _NEWER_FLAGS.intersection(flags):
         return f"the flag {min(newer)} of regular expressions (ES2018 or later)"
-    if "(?<" in _CLASS_OR_ESCAPE.sub("", pattern):
+    groups = _CLASS_OR_ESCAPE.sub("", pattern)
+    if "(?<" in groups:
         return "lookbehind or a named group in a regular expression (ES2018)"
+    if _MODIFIER.search(groups):
+        return "a modifier in a regular expression (ES2025)"
     return "a Unicode property in a regular expression (ES2018)" if "u" in flags and "\\p{" in pattern.lower() else None
 
 
