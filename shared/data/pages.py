@@ -1,6 +1,6 @@
 """Pages of a list, ordered by creationDate and ID, newest first.
 
-A cursor is the position of a page's last item in that order. It names neither partition nor container, so a forged one
+A cursor is the position of a page's last row in that order. It names neither partition nor container, so a forged one
 cannot reach another list, and it stays valid while items are added and deleted.
 """
 
@@ -62,9 +62,16 @@ async def read_page(
     One query for `limit` + 1 items; the extra one shows whether there is another page.
     """
     rows = await newest_first(container, resource, partition_key, *types, limit=limit + 1, cursor=cursor)
-    items = sound(resource, rows[:limit])
-    more = len(rows) > limit and items
-    return Page(items, Cursor(items[-1]["creationDate"], items[-1]["id"]) if more else None)
+    return Page(sound(resource, rows[:limit]), _after(rows[:limit]) if len(rows) > limit else None)
+
+
+def _after(rows: list[Item]) -> Cursor | None:
+    """Return the position after the last row, which can be damaged, but needs a date."""
+    for row in reversed(rows):
+        date = row.get("creationDate")
+        if isinstance(date, str) and _DATE.fullmatch(date):
+            return Cursor(date, row["id"])
+    return None
 
 
 def sound(resource: type[Resource], rows: list[Item]) -> list[Item]:
