@@ -214,7 +214,12 @@ async def test_a_page_without_a_result_yet_has_a_continuation(
     assert [page.json["Documents"] for page in pages] == [[]] * (len(pages) - 1) + [LATER_RESULTS[query]]
     charges = [float(page.headers["x-ms-request-charge"]) for page in pages]
     assert sum(charges) == charges[-1] == float(whole.headers["x-ms-request-charge"])
-    assert [row async for row in container.query_items(query, partition_key="p")] == LATER_RESULTS[query]
+    scopes: list[dict[str, str]] = [{"partition_key": "p"}]
+    if "GROUP BY" not in query:  # which this SDK does not merge
+        scopes.append({})
+    for scope in scopes:
+        found = [row async for row in container.query_items(query, **scope)]
+        assert found == LATER_RESULTS[query]
     await eventually(lambda: not _resting_pages())
 
 
