@@ -234,8 +234,9 @@ class ItemView:
         )
         # One text takes half the time of thousands of rows.
         numbers = f"SELECT group_concat(number) FROM (SELECT number {found})"  # noqa: S608 - constants
-        (text,) = self._read_index(numbers, (*after, high, limit, 0)).fetchone()
-        rows = self._read_index(f"SELECT entry, number {found}", (*after, high, 1, limit - 1)).fetchall()
+        with self._one_state():
+            (text,) = self._read_index(numbers, (*after, high, limit, 0)).fetchone()
+            rows = self._read_index(f"SELECT entry, number {found}", (*after, high, 1, limit - 1)).fetchall()
         return orjson.loads(f"[{text or ''}]"), EntryPosition._make(rows[0]) if rows else None
 
     def numbers_since(self, lsn: int, limit: int = -1) -> list[int]:
@@ -300,6 +301,19 @@ class ItemView:
                 if size >= _CHUNK_BYTES:
                     break
         return found
+
+    @contextmanager
+    def _one_state(self) -> Iterator[None]:
+        """Let all statements of the block see one state, although another thread can write."""
+        connection = self._connection
+        if connection.in_transaction:
+            yield
+            return
+        connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            connection.execute("COMMIT")
 
     def _read_index(self, statement: str, arguments: Sequence[object]) -> sqlite3.Cursor:
         try:
