@@ -122,9 +122,8 @@ def test_the_readme_lists_every_option(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_every_cell_of_the_comparison_has_a_source() -> None:
-    rows = re.findall(
-        r"^\| (?!---|\|)(.+) \|$", README.partition("## What it does")[2].partition("\n\n**")[0], re.MULTILINE
-    )
+    comparison = README.partition("## Comparison with other emulators")[2].partition("\n\n**")[0]
+    rows = re.findall(r"^\| (?!---|\|)(.+) \|$", comparison, re.MULTILINE)
     cells = [cell for row in rows for cell in row.split(" | ")[1:]]
     defined = set(re.findall(r"^\[([a-z0-9-]+)]: https://", README, re.MULTILINE))
 
