@@ -15,7 +15,7 @@ from aiohttp import ClientSession
 from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
 from cosmos_emulator import CosmosEmulator
-from tests.raw_client import PARTITION_KEY, RawClient
+from tests.raw_client import CONTAINER, PARTITION_KEY, RawClient
 from yarl import URL
 
 VERBS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
@@ -102,6 +102,19 @@ async def test_malformed_http_does_not_stop_the_server(
     await writer.wait_closed()
 
     assert (await container.create_item({"id": "a", "pk": "p"}))["id"] == "a"
+
+
+@pytest.mark.parametrize(
+    "date", ["Tue, 01 Jan 99999999999999999999 00:00:00 GMT", "Tue, 01 Jan 2030 00:00:00 +" + "9" * 17]
+)
+async def test_a_start_time_with_a_huge_number_is_rejected(
+    raw: RawClient, container: ContainerProxy, date: str
+) -> None:
+    headers = {**PARTITION_KEY, "A-IM": "Incremental Feed", "If-Modified-Since": date}
+
+    response = await raw.send("GET", f"/{CONTAINER}/docs", kind="docs", link=CONTAINER, headers=headers)
+
+    assert response.status == 400
 
 
 async def test_a_body_with_the_wrong_content_encoding_is_rejected(raw: RawClient, container: ContainerProxy) -> None:

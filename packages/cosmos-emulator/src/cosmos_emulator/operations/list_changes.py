@@ -211,6 +211,6 @@ def _unpacked(etag: str, slices: list[Slice]) -> list[int]:
 def _seconds(date: str) -> int:
     try:
         sent = parsedate_to_datetime(date)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise CosmosError(400, f"The header {h.IF_MODIFIED_SINCE} must be an RFC 1123 date, not {date!r}.") from error
     return int((sent if sent.tzinfo else sent.replace(tzinfo=UTC)).timestamp())
