@@ -589,10 +589,11 @@ async def test_a_repeated_page_request_returns_the_same_rows(
     assert other.json["Documents"] == [str(number) for number in range(5, 10)]
 
 
+@pytest.mark.parametrize(("limit", "most"), [("MOST", 2), ("MOST_BYTES", 10_000)])
 async def test_only_some_unfinished_queries_are_remembered(
-    raw: RawClient, container: ContainerProxy, monkeypatch: pytest.MonkeyPatch
+    raw: RawClient, container: ContainerProxy, monkeypatch: pytest.MonkeyPatch, limit: str, most: int
 ) -> None:
-    monkeypatch.setattr("cosmos_emulator.reads.unfinished.MOST", 2)
+    monkeypatch.setattr(f"cosmos_emulator.reads.unfinished.{limit}", most)
     await _store_numbers(container, 30)
     query = "SELECT VALUE COUNT(1) FROM c GROUP BY c.n"
     sent = {"x_ms_documentdb_partitionkey": '["p"]', "x_ms_max_item_count": "20"}

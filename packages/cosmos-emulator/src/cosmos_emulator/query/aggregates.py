@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable
 from typing import Protocol
 
 from cosmos_emulator.query.ordering import SortKey, sort_key
+from cosmos_emulator.query.sizes import Memory
 from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined, Number, identity, is_number, number
 
 
@@ -25,7 +26,7 @@ class Accumulator(Protocol):
 
 
 class _Count:
-    def __init__(self) -> None:
+    def __init__(self, _memory: Memory) -> None:
         self._count = 0
 
     def add(self, value: JsonOrUndefined) -> None:
@@ -36,7 +37,7 @@ class _Count:
 
 
 class _CountIf:
-    def __init__(self) -> None:
+    def __init__(self, _memory: Memory) -> None:
         self._count = 0
 
     def add(self, value: JsonOrUndefined) -> None:
@@ -47,7 +48,7 @@ class _CountIf:
 
 
 class _Sum:
-    def __init__(self) -> None:
+    def __init__(self, _memory: Memory) -> None:
         self._total: Number = 0
         self._count = 0
         self._numeric = True
@@ -71,7 +72,8 @@ class _Average(_Sum):
 class _Minimum:
     """The first primitive value in ORDER BY order."""
 
-    def __init__(self) -> None:
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
         self._best: JsonOrUndefined = UNDEFINED
         self._key: SortKey | None = None
         self._primitive = True
@@ -84,6 +86,8 @@ class _Minimum:
             return
         key = sort_key(value)
         if self._key is None or self._improves(key, self._key):
+            if type(value) is str:  # others are small
+                self._memory.keep(value, instead_of=self._best)
             self._best, self._key = value, key
 
     def _improves(self, candidate: SortKey, best: SortKey) -> bool:
@@ -99,11 +103,13 @@ class _Maximum(_Minimum):
 
 
 class _MakeList:
-    def __init__(self) -> None:
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
         self._values: list[Json] = []
 
     def add(self, value: JsonOrUndefined) -> None:
         if value is not UNDEFINED:
+            self._memory.keep(value)
             self._values.append(value)
 
     def result(self) -> list[Json]:
@@ -111,18 +117,20 @@ class _MakeList:
 
 
 class _MakeSet:
-    def __init__(self) -> None:
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
         self._values: dict[Hashable, Json] = {}
 
     def add(self, value: JsonOrUndefined) -> None:
-        if value is not UNDEFINED:
-            self._values.setdefault(identity(value), value)
+        if value is not UNDEFINED and (key := identity(value)) not in self._values:
+            self._memory.keep(value)
+            self._values[key] = value
 
     def result(self) -> list[Json]:
         return list(self._values.values())
 
 
-AGGREGATES: dict[str, Callable[[], Accumulator]] = {
+AGGREGATES: dict[str, Callable[[Memory], Accumulator]] = {
     "AVG": _Average,
     "COUNT": _Count,
     "COUNTIF": _CountIf,

@@ -14,6 +14,7 @@ from cosmos_emulator.query.counts import MAX_COUNT, RowCounts, row_counts
 from cosmos_emulator.query.features import QueryFeatures, distinct_input, features_of
 from cosmos_emulator.query.parser import parse_condition
 from cosmos_emulator.query.resume import ResumeFilter
+from cosmos_emulator.query.sizes import Memory
 from cosmos_emulator.query.syntax import PLAIN, Dialect, PathCollection, Query, Source
 from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined
 
@@ -79,6 +80,12 @@ class CompiledQuery:
         self._selection = selection
         self._ordering = ordering
         self._source = source
+        self._memory = Memory()
+
+    @property
+    def kept_bytes(self) -> int:
+        """Return about how much memory the rows or groups of the latest run use."""
+        return self._memory.used_bytes + (0 if self._source is None else self._source.kept_bytes)
 
     @property
     def is_streaming(self) -> bool:
@@ -147,17 +154,21 @@ class CompiledQuery:
     def run(self, items: Iterable[Item]) -> Iterator[Json]:
         """Return the complete result over the items."""
         rows: Iterator[Json]
+        memory = self._memory = Memory()
         if self._source is not None:
             items = self._source.run(items)  # type: ignore[assignment]  # COUNT(1) reads no row
         if self._ordering is None:
             frame = self._context.new_frame()
-            rows = self._selection.projected(self._matching(items, frame), frame)
+            rows = self._selection.projected(self._matching(items, frame), frame, memory)
         else:
-            entries = list(self._ordering.entries(self._matching(items, self._context.new_frame())))
+            entries = []
+            for entry in self._ordering.entries(self._matching(items, self._context.new_frame())):
+                memory.keep(entry.row)
+                entries.append(entry)
             self._ordering.sort(entries)
             rows = (entry.row for entry in entries)
         if self.features.has_distinct:
-            rows = distinct_rows(rows)
+            rows = distinct_rows(rows, memory)
         return self.counts.apply(rows)
 
     def run_ordered(

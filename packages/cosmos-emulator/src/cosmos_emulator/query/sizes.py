@@ -2,15 +2,52 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+from cosmos_emulator import json_text
 from cosmos_emulator.pacing import LARGE_BYTES, checkpoint, large_value
 from cosmos_emulator.query.errors import evaluation_error
-from cosmos_emulator.query.values import Json
+from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined
 
 MAX_TEXT = 2 * 1024 * 1024
 """Maximum characters of a computed string, equal to the item limit."""
 
 MAX_ROW = 4 * 1024 * 1024
 """Maximum values plus string characters of a row, equal to the page limit in bytes."""
+
+MAX_KEPT: Final = 64 << 20
+"""Maximum bytes, by estimate, of the rows or groups that a query keeps.
+
+For MongoDB, the service allows 40 MB and gives this error (MicrosoftDocs/azure-docs#16997); for NoSQL, no limit is
+published.
+"""
+
+_VALUE_BYTES: Final = 150  # with its place in a set
+_PER_JSON_BYTE: Final = 4  # of parsed arrays and objects
+
+
+class Memory:
+    """About how many bytes the rows or groups of a query use."""
+
+    def __init__(self) -> None:
+        self.used_bytes = 0
+
+    def keep(self, value: JsonOrUndefined, instead_of: JsonOrUndefined = UNDEFINED) -> None:
+        """Count a value, and no longer another. Raises 400 if it is too much."""
+        self.used_bytes += _bytes(value) - (0 if instead_of is UNDEFINED else _bytes(instead_of))
+        if self.used_bytes > MAX_KEPT:
+            raise evaluation_error(
+                f"Query exceeded the maximum allowed memory usage of {MAX_KEPT >> 20} MB. DISTINCT and GROUP BY keep "
+                "each row or group: please add filters, or query one partition key at a time."
+            )
+
+
+def _bytes(value: JsonOrUndefined) -> int:
+    if type(value) is str:
+        return _VALUE_BYTES + len(value)
+    if type(value) is dict or type(value) is list:
+        return _VALUE_BYTES + _PER_JSON_BYTE * len(json_text.dump(value))
+    return _VALUE_BYTES
 
 
 def check_text(length: int) -> None:

@@ -15,6 +15,7 @@ from itertools import chain, islice
 from cosmos_emulator import json_text
 from cosmos_emulator.json_text import Json, JsonObject
 from cosmos_emulator.query import CompiledQuery
+from cosmos_emulator.query.sizes import MAX_KEPT
 from cosmos_emulator.reads.index_search import KeptSearches
 from cosmos_emulator.reads.page_work import PageWork
 from cosmos_emulator.reads.paging import PageLimits
@@ -22,6 +23,9 @@ from cosmos_emulator.reads.result_page import QueryPage, Reading
 
 MOST = 32
 """Unfinished queries that an emulator keeps."""
+
+MOST_BYTES = 2 * MAX_KEPT
+"""About how much memory their rows and groups use together."""
 
 KEPT_S = 300.0
 """The time for which they are kept."""
@@ -35,8 +39,14 @@ class UnfinishedQuery:
         self.given = reading.given
         self.in_worker = False
         self.reading = reading
+        self._compiled = compiled
         self._rows = map(json_text.dump, islice(compiled.run(self._documents()), self.given, None))
         self._held: list[bytes] = []  # did not fit on the last page
+
+    @property
+    def size_bytes(self) -> int:
+        """About how much memory the rows and groups use."""
+        return self._compiled.kept_bytes
 
     def fill(self, page: QueryPage, limits: PageLimits) -> bool:
         """Add rows to a page; return whether rows remain."""
@@ -73,7 +83,7 @@ class UnfinishedQueries:
             query.reading.page = QueryPage()  # the rows of the last page can be 4 MB
         self._kept[query.id] = query, identity
         asyncio.get_running_loop().call_later(KEPT_S, self._forget, query.id)
-        while len(self._kept) > MOST:
+        while len(self._kept) > MOST or sum(one.size_bytes for one, _ in self._kept.values()) > MOST_BYTES:
             self._forget(next(iter(self._kept)))
 
     def take(self, query_id: Json, identity: Hashable) -> Unfinished | None:

@@ -29,10 +29,16 @@ Rows = Callable[[Frame], Iterator[Json]]
 
 
 class AggregateCalls(Protocol):
-    """Collects the aggregate calls of SELECT."""
+    """Collects the aggregate calls of SELECT, and knows the values by which rows are grouped."""
 
     def slot_for(self, call: syntax.FunctionCall) -> int:
         """Return the slot of the call's result."""
+
+    def slot_of_key(self, node: Expression) -> int | None:
+        """Return the slot of a GROUP BY expression; None for others."""
+
+    def is_below_key(self, node: Expression) -> bool:
+        """Return whether the path is a GROUP BY expression, or extends one."""
 
 
 class ExpressionCompiler:
@@ -61,6 +67,8 @@ class ExpressionCompiler:
 
     def compile(self, node: Expression) -> Evaluator:
         """Return a closure from a frame to the value. Raises 400."""
+        if self._aggregates is not None and (slot := self._aggregates.slot_of_key(node)) is not None:
+            return slot_evaluator(slot)
         match node:
             case syntax.Property():
                 return self._property(node)
@@ -118,6 +126,8 @@ class ExpressionCompiler:
         raise not_supported(type(node).__name__, node.location)
 
     def _property(self, node: syntax.Property) -> Evaluator:
+        if self._aggregates is not None and self._aggregates.is_below_key(node.target):
+            return step_evaluator(self.compile(node.target), Constant(node.name))
         names = [node.name]
         target = node.target
         while isinstance(target, syntax.Property):

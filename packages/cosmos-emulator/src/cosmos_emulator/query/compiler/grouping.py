@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from cosmos_emulator.query import syntax
@@ -12,8 +12,9 @@ from cosmos_emulator.query.compiler.scope import Context, Evaluator, Frame, Scop
 from cosmos_emulator.query.errors import query_error
 from cosmos_emulator.query.ordering import SortKey, sort_key
 from cosmos_emulator.query.printer import printed
+from cosmos_emulator.query.sizes import Memory
 from cosmos_emulator.query.syntax import Expression, FunctionCall, Query
-from cosmos_emulator.query.values import identity
+from cosmos_emulator.query.values import UNDEFINED, JsonOrUndefined, identity
 
 
 def is_aggregate(node: Expression) -> bool:
@@ -37,6 +38,10 @@ class Grouping:
     compiler: ExpressionCompiler
     context: Context
     keys: list[Evaluator]
+    key_slots: dict[Expression, int]
+    """The slots of the keys' values in the frame of a group."""
+    dropped: tuple[int, ...]
+    """The slots of items, which a group does not keep."""
     calls: dict[FunctionCall, int] = field(default_factory=dict)
     arguments: list[Evaluator] = field(default_factory=list)
     order: list[tuple[Evaluator, bool]] = field(default_factory=list)
@@ -49,6 +54,14 @@ class Grouping:
             self.calls[call] = self.context.new_slot()
         return self.calls[call]
 
+    def slot_of_key(self, node: Expression) -> int | None:
+        """Return the slot of a GROUP BY expression; None for others."""
+        return self.key_slots.get(node)
+
+    def is_below_key(self, node: Expression) -> bool:
+        """Return whether the path is a GROUP BY expression, or extends one."""
+        return node in self.key_slots or _below_grouped(node, tuple(self.key_slots))
+
     def _argument(self, call: FunctionCall) -> Evaluator:
         if len(call.arguments) != 1:
             message = f"The {call.name} function requires 1 argument(s)."
@@ -60,18 +73,19 @@ class Grouping:
                 raise query_error("SC2101", message, call.location)
         return self.compiler.compile(call.arguments[0])
 
-    def groups(self, frames: Iterable[Frame], start: Frame) -> Iterator[Frame]:
-        """Yield one frame per group, with the aliases of its first row and its aggregates."""
+    def groups(self, frames: Iterable[Frame], start: Frame, memory: Memory) -> Iterator[Frame]:
+        """Yield one frame per group, with its keys and its aggregates."""
         factories = [AGGREGATES[call.name] for call in self.calls]
         # `start` serves if the only group has no rows.
         gathered: dict[Hashable, tuple[Frame, list[Accumulator]]] = {}
         if not self.keys:
-            gathered[()] = (list(start), [factory() for factory in factories])
+            gathered[()] = (list(start), [factory(memory) for factory in factories])
         for frame in frames:
-            key = tuple(identity(evaluate(frame)) for evaluate in self.keys)
+            values = [evaluate(frame) for evaluate in self.keys]
+            key = tuple(map(identity, values))
             group = gathered.get(key)
             if group is None:
-                group = gathered[key] = (list(frame), [factory() for factory in factories])
+                group = gathered[key] = (self._kept(frame, values, memory), [factory(memory) for factory in factories])
             for accumulator, argument in zip(group[1], self.arguments, strict=True):
                 accumulator.add(argument(frame))
         groups = list(gathered.values())
@@ -81,6 +95,16 @@ class Grouping:
             for slot, accumulator in zip(self.calls.values(), accumulators, strict=True):
                 frame[slot] = accumulator.result()
             yield frame
+
+    def _kept(self, frame: Frame, values: Sequence[JsonOrUndefined], memory: Memory) -> Frame:
+        kept = list(frame)
+        for slot in self.dropped:
+            kept[slot] = UNDEFINED
+        for slot, value in zip(self.key_slots.values(), values, strict=True):
+            kept[slot] = value
+        for value in values if self.dropped else kept:
+            memory.keep(value)
+        return kept
 
 
 def _by(evaluate: Evaluator) -> Callable[[tuple[Frame, list[Accumulator]]], SortKey]:
@@ -99,7 +123,18 @@ def compile_grouping(query: Query, context: Context, scope: Scope, compiler: Exp
         raise query_error("SC2041", "'SELECT *' is not allowed with GROUP BY.", query.group_by[0].location)
     for expression in syntax.selected(query.select):
         _check_grouped(expression, query.group_by, scope)
-    return Grouping(compiler, context, [compiler.compile(key) for key in query.group_by])
+    group_by = list(dict.fromkeys(query.group_by))
+    # Paths of a subquery can begin at any alias.
+    has_subquery = any(
+        isinstance(node, syntax.Subquery) for one in syntax.selected(query.select) for node in syntax.walk(one)
+    )
+    return Grouping(
+        compiler,
+        context,
+        [compiler.compile(key) for key in group_by],
+        {key: context.new_slot() for key in group_by},
+        () if has_subquery or not group_by else tuple(scope.slots.values()),
+    )
 
 
 def _check_grouped(node: Expression, group_by: tuple[Expression, ...], scope: Scope) -> None:

@@ -221,10 +221,12 @@ def compile_ordering(query: Query, selection: Selection, resume: ResumeFilter | 
         if not _is_path(item.expression) and not isinstance(item.expression, syntax.UdfCall):
             message = "Unsupported ORDER BY clause. ORDER BY item expression could not be mapped to a document path."
             raise query_error("SC2206", message, item.location)
-    keys = [selection.compiler.compile(item.expression) for item in query.order_by]
-    if selection.grouping is not None:
+    grouping = selection.grouping
+    compiler = selection.compiler if grouping is None else selection.compiler.with_aggregates(grouping)
+    keys = [compiler.compile(item.expression) for item in query.order_by]
+    if grouping is not None:
         if query.group_by:
-            selection.grouping.order = [*zip(keys, (item.descending for item in query.order_by), strict=True)]
+            grouping.order = [*zip(keys, (item.descending for item in query.order_by), strict=True)]
         return None
     return Ordering(keys, [item.descending for item in query.order_by], selection, resume)
 

@@ -14,7 +14,7 @@ from cosmos_emulator.query.compiler.grouping import Grouping, compile_grouping
 from cosmos_emulator.query.compiler.scope import Binder, Context, Evaluator, Frame, Scope, Test
 from cosmos_emulator.query.compiler.sources import compile_sources
 from cosmos_emulator.query.errors import not_supported, query_error
-from cosmos_emulator.query.sizes import check_row
+from cosmos_emulator.query.sizes import Memory, check_row
 from cosmos_emulator.query.syntax import Dialect, Query
 from cosmos_emulator.query.values import UNDEFINED, Json, identity
 
@@ -49,10 +49,10 @@ class Selection:
         """Return the rows for one filled frame."""
         return self.projected(self.matches(frame), frame)
 
-    def projected(self, matches: Iterable[Frame], start: Frame) -> Iterator[Json]:
-        """Return the defined result rows, grouped if the query has groups."""
+    def projected(self, matches: Iterable[Frame], start: Frame, memory: Memory | None = None) -> Iterator[Json]:
+        """Return the defined result rows, grouped if the query has groups, which `memory` counts."""
         project = self.project
-        frames = matches if self.grouping is None else self.grouping.groups(matches, start)
+        frames = matches if self.grouping is None else self.grouping.groups(matches, start, memory or Memory())
         for frame in frames:
             value = project(frame)
             if value is not UNDEFINED:
@@ -97,7 +97,7 @@ def _compile_subquery(query: Query, context: Context, scope: Scope) -> Callable[
 
     def rows(frame: Frame) -> Iterator[Json]:
         values = selection.rows(frame)
-        return distinct_rows(values) if query.distinct else values
+        return distinct_rows(values, Memory()) if query.distinct else values
 
     return rows
 
@@ -144,11 +144,12 @@ def _list(select: syntax.SelectList, compiler: ExpressionCompiler) -> Evaluator:
     return object_evaluator(list(members.items()))
 
 
-def distinct_rows(rows: Iterable[Json]) -> Iterator[Json]:
-    """Yield the first of each set of equal rows."""
+def distinct_rows(rows: Iterable[Json], memory: Memory) -> Iterator[Json]:
+    """Yield the first of each set of equal rows. Raises 400 if they are too many."""
     seen: set[Hashable] = set()
     for row in rows:
         key = identity(row)
         if key not in seen:
+            memory.keep(row)
             seen.add(key)
             yield row
