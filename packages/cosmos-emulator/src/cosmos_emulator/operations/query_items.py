@@ -161,18 +161,20 @@ def _page_in_worker(
     slices: list[Slice],
     continuation: str | None,
     begun: UnfinishedQuery | None,
-    wait: Callable[[], None],
+    wait: Callable[[int], None],
 ) -> tuple[QueryPage, UnfinishedQuery | None]:
     """Run a query that can take seconds in a thread with separate connections.
 
-    `wait` is called, without open connections, when the time of a request is up.
+    `wait` is called, without open connections, with the used memory when the time of a request is up.
     """
     slices = separately_read(slices) if begun is None else begun.reading.slices
+
+    running: PagedQuery | UnfinishedQuery | None = begun
 
     def close_and_wait() -> None:
         with closed_at_end(slices):
             pass
-        wait()
+        wait(0 if running is None else running.size_bytes)
 
     with closed_at_end(slices), udf_caller(request.gateway, container, text) as udfs:
         can_rest = udfs is None and not any(one.snapshot for one in slices)
@@ -180,6 +182,7 @@ def _page_in_worker(
         # A UDF waits for another process.
         with in_worker(None if udfs else request.gateway.worker_turns, MAX_WORK_S, rest):
             query = _paged(request, container, text, udfs)
+            running = begun or query
             limits = PageLimits(request.page_size)
             page, unfinished = complete_at_once(query.page(slices, continuation, limits, begun))
         if unfinished is not None:

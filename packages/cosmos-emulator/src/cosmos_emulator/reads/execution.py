@@ -67,6 +67,11 @@ class PagedQuery:
         if self._compiled.features.has_order_by and not self._order_served and not lenient_order_by:
             raise _unserved_order(text)
 
+    @property
+    def size_bytes(self) -> int:
+        """About how much memory the rows and groups of the latest page use."""
+        return self._compiled.kept_bytes
+
     def reads_much(self, slices: list[Slice]) -> bool:
         """Return whether the query could block the event loop and needs a worker thread."""
         if self._compiled.is_streaming or self._compiled.is_ordered:

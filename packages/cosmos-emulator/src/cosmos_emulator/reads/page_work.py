@@ -18,10 +18,14 @@ T = TypeVar("T")
 
 
 class PageWork(Generic[T]):
-    """Runs `work` in a thread. Its argument is a function that rests until the next request."""
+    """Runs `work` in a thread. Its argument is a function that rests until the next request.
 
-    def __init__(self, work: Callable[[Callable[[], None]], T]) -> None:
+    That function's argument is about how much memory the work uses (`size_bytes`).
+    """
+
+    def __init__(self, work: Callable[[Callable[[int], None]], T]) -> None:
         self.id = secrets.token_hex(8)
+        self.size_bytes = 0
         self._result: Future[T] = Future()
         self._wanted, self._ended = Semaphore(0), Semaphore(0)
         self._is_dropped = False
@@ -41,14 +45,15 @@ class PageWork(Generic[T]):
         self._is_dropped = True
         self._wanted.release()
 
-    def _run(self, work: Callable[[Callable[[], None]], T]) -> None:
+    def _run(self, work: Callable[[Callable[[int], None]], T]) -> None:
         try:
             self._result.set_result(work(self._rest))
         except Exception as error:  # noqa: BLE001 - `go_on` raises it
             self._result.set_exception(error)
         self._ended.release()
 
-    def _rest(self) -> None:
+    def _rest(self, size_bytes: int) -> None:
+        self.size_bytes = size_bytes
         self._ended.release()
         self._wanted.acquire()
         if self._is_dropped:
