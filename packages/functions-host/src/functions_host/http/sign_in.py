@@ -107,7 +107,7 @@ def _principal(request: web.BaseRequest) -> Principal | None:
     """Read the session cookie. It is not signed, because anyone can sign in as anyone anyway."""
     try:
         provider, name = json.loads(base64.b64decode(request.cookies.get(COOKIE, "")))
-        return Principal(provider, name) if _NAME.fullmatch(name) and _LOGIN.fullmatch(f"login/{provider}") else None
+        return Principal(provider, name) if _NAME.fullmatch(name) and _LOGIN.fullmatch("login/" + provider) else None
     except (ValueError, TypeError, RecursionError):
         return None
 
