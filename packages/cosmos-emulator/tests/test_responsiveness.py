@@ -212,6 +212,8 @@ async def test_a_page_without_a_result_yet_has_a_continuation(
     assert len(pages) > 2
     assert {page.status for page in pages} == {200}
     assert [page.json["Documents"] for page in pages] == [[]] * (len(pages) - 1) + [LATER_RESULTS[query]]
+    tokens = {page.headers["x-ms-continuation"] for page in pages[:-1]}
+    assert len(tokens) == len(pages) - 1  # each is remembered for a time of its own
     charges = [float(page.headers["x-ms-request-charge"]) for page in pages]
     assert sum(charges) == charges[-1] == float(whole.headers["x-ms-request-charge"])
     scopes: list[dict[str, str]] = [{"partition_key": "p"}]

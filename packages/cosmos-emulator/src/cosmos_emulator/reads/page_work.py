@@ -24,7 +24,7 @@ class PageWork(Generic[T]):
     """
 
     def __init__(self, work: Callable[[Callable[[int], None]], T]) -> None:
-        self.id = secrets.token_hex(8)
+        self.id = ""
         self.size_bytes = 0
         self._result: Future[T] = Future()
         self._wanted, self._ended = Semaphore(0), Semaphore(0)
@@ -32,7 +32,8 @@ class PageWork(Generic[T]):
         self._thread = Thread(target=self._run, args=(work,), name="cosmos-page", daemon=True)
 
     def go_on(self) -> T | None:
-        """Start the work or let it go on; return its result, or None when it rests again."""
+        """Start the work or let it go on; return its result, or None when it rests again, with another id."""
+        self.id = secrets.token_hex(8)
         if self._thread.ident is None:
             self._thread.start()
         else:
