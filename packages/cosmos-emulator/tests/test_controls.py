@@ -97,9 +97,16 @@ async def test_a_reset_deletes_everything_and_clients_stay_usable(
 # snapshots
 
 
+@pytest.mark.parametrize("small_bytes", [0, 1 << 20])
 async def test_a_restore_brings_back_every_resource(
-    session: ClientSession, client: CosmosClient, database: DatabaseProxy, container: ContainerProxy
+    session: ClientSession,
+    client: CosmosClient,
+    database: DatabaseProxy,
+    container: ContainerProxy,
+    monkeypatch: pytest.MonkeyPatch,
+    small_bytes: int,
 ) -> None:
+    monkeypatch.setattr("cosmos_emulator.controls._SMALL_BYTES", small_bytes)
     item = await container.create_item({"id": "a", "pk": "p"})
     definition = await container.read()
     await container.scripts.create_stored_procedure({"id": "s", "body": "function () { __.response.setBody(1); }"})

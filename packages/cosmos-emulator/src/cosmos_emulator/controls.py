@@ -21,6 +21,7 @@ from cosmos_emulator.store.account import Account
 from cosmos_emulator.store.contents import make_current, new_directory, remove_contents
 
 _SNAPSHOTS: Final = "snapshots"
+_SMALL_BYTES: Final = 1 << 20
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")  # lower case: some file systems ignore case
 
 
@@ -62,7 +63,10 @@ class Controls:
         source = self._existing(name)
 
         async def fill(directory: Path) -> None:
-            await asyncio.to_thread(_copy, source, directory)
+            if _size(source) <= _SMALL_BYTES:  # a thread would take longer to start
+                _copy(source, directory)
+            else:
+                await asyncio.to_thread(_copy, source, directory)
 
         await self._replace(fill)
 
@@ -187,6 +191,10 @@ def _keep(copy: Path, target: Path, root: Path) -> None:
         target.rename(old / target.name)
     copy.rename(target)
     shutil.rmtree(old, ignore_errors=True)
+
+
+def _size(directory: Path) -> int:
+    return sum(file.stat().st_size for file in directory.glob("**/*.sqlite"))
 
 
 def _copy(source: Path, target: Path) -> None:
