@@ -68,7 +68,7 @@ function keep() {
   // Includes its version, so that a restored draft cannot overwrite a later one unnoticed.
   isKept = !isDraft || keepDraft({ ...fields(), etag });
   discard.hidden = !isDraft;
-  const note = isKept ? "Draft kept on this device." : "This draft cannot be kept, because this device has no room for it.";
+  const note = isKept ? "Draft kept on this device." : "This draft cannot be kept, because the browser's storage is full.";
   // Screen readers announce every change.
   if (kept.textContent !== (isDraft ? note : "")) kept.textContent = isDraft ? note : "";
 }

@@ -22,7 +22,7 @@ export async function barsOf(name, method, now) {
   table.createTHead().append(row("th", "Model", "RU, log scale", "RU", "Article"));
   const bars = models.map((model, index) => bar(model === "this" ? "This blog" : model, request.measured[index], request.article?.[index]));
   table.createTBody().append(...bars, ...(now === undefined ? [] : [bar("Just now", now)]));
-  const source = `Measured on this repository's emulator on ${measured}. The line and the last column are the article's own figures.`;
+  const source = `Measured on this repository's emulator on ${measured}. The line and the last column show the article's figures.`;
   return element("div", {}, table, element("p", { className: "hint" }, source));
 }
 

@@ -8,11 +8,11 @@ const MOST_PLACES = 2;
 const ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
 // Explanations of operations, by the beginning of their kind.
 const TIPS = {
-  "point read by the primary": "A batch with one read. The service sends batches to the primary replica, which has every write.",
+  "point read by the primary": "A transactional batch with one read. The service sends batches to the primary replica, which has every write.",
   "point read": "Reads one item by its ID and partition key: 1 RU for 1 KB.",
   batch: "A transactional batch: up to 100 operations in one logical partition, all or nothing.",
-  query: "A query. With a partition key it asks one physical partition, without one all of them.",
-  patch: "Changes fields of an item, often with a condition: a copy that is missing or already newer is left as it is.",
+  query: "A query. With a partition key, it reads one physical partition; without one, it reads all of them.",
+  patch: "Changes fields of an item, often with a condition: a copy that is missing or already newer is not changed.",
   "stored procedure": "JavaScript that runs in the database, as a transaction in one logical partition.",
 };
 const FEED_TIP = "The change feed delivers every changed item of a container to a function, at least once. The function updates the copies.";
@@ -52,7 +52,7 @@ export function startView(drawer) {
 
   function mark(group, isNew) {
     for (const [key, { item }] of entries) item.classList.toggle("shown", key === group?.key);
-    diagram.show(group, group ? summaryOf(group) : "Use the blog: the containers that answer light up here.", isNew);
+    diagram.show(group, group ? summaryOf(group) : "Use the blog: the containers that your requests use light up here.", isNew);
   }
 
   function entry(group) {
@@ -109,7 +109,7 @@ export function startView(drawer) {
   function operationTable(operations) {
     // Operations that cost nothing teach nothing, unless they failed.
     const shown = merged(operations.filter(one => one.charge > 0.004 || one.status >= 429));
-    if (!shown.length) return text("p", "No database operations that cost anything: the answer came from a cache.", "hint");
+    if (!shown.length) return text("p", "No charged database operations: the response came from a cache.", "hint");
     const table = element("table");
     table.createTHead().append(row("th", "Operation", "Container", "Partition key", "RU"));
     table.createTBody().append(...shown.map(one => row("td", operation(one), one.container, places(one), ru(one.charge).slice(0, -3))));

@@ -104,7 +104,7 @@ const ACTIONS = {
 async function insist(run, attempts = 10) {
   return run().catch(error => {
     if (attempts === 1) throw error;
-    checked.textContent = "A request failed, and is sent again.";
+    checked.textContent = "A request failed and will be sent again.";
     return insist(run, attempts - 1);
   });
 }
