@@ -176,7 +176,7 @@ def lag_command(
 ) -> None:
     """Show how far the change-feed functions are behind.
 
-    Exits with 1 if a function stands still: it has never run although changes wait, nobody renews a lease, or the
+    Exits with 1 if a function is stalled: it has never run although changes wait, no host renews a lease, or the
     leases are damaged. `manage.py leases reset` repairs leases.
 
     --record needs APPLICATIONINSIGHTS_CONNECTION_STRING. Use it only in a schedule: the alert fires if results stop.
@@ -239,7 +239,7 @@ def reset_leases_command(
 ) -> None:
     """Delete a function's leases, so that it reads its change feed from the beginning.
 
-    Stop all hosts first. Handling a change again changes nothing.
+    Stop all hosts first. It is safe to handle a change again.
     """
     _run(context, lambda configuration: commands.reset_leases(configuration, function), writes=True)
 

@@ -1,6 +1,6 @@
 """Run a module, and stop it when standard input ends: the local stack has ended, even if it was killed.
 
-A closed pipe is the one sign of a parent's end that every operating system gives.
+A closed pipe shows the end of a parent process on every operating system.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ async def replay_failures(configuration: Settings, ids: Collection[str], *, sour
 
 
 async def show_lag(configuration: Settings, *, watch: bool, as_json: bool, most_s: float | None, record: bool) -> int:
-    """Show the lag; return BROKEN if a function stands still, or its lag is unknown or above `most_s`.
+    """Show the lag; return BROKEN if a function is stalled, or its lag is unknown or above `most_s`.
 
     With `record`, send the result to Application Insights. Raises SettingsError.
     """

@@ -37,7 +37,7 @@ class Lag:
 
     @property
     def advice(self) -> str:
-        """What to do if nobody handles the changes."""
+        """What to do if no host handles the changes."""
         reset = f"If it runs, stop all hosts, run `manage.py leases reset {self.function}`, and start the app."
         if self.state == "notStarted" and self.changes:
             return f"The function has never run, or its leases were deleted. Start the app. {reset}"

@@ -1,7 +1,7 @@
 """Delete the leases of a change-feed function, which repairs missing and damaged ones.
 
 Without the `.info` document, the host creates the leases again when it starts, and reads the change feed from the
-beginning. Handling a change again changes nothing.
+beginning. It is safe to handle a change again.
 """
 
 from __future__ import annotations

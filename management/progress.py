@@ -95,7 +95,7 @@ async def _waiting(watched: ContainerProxy, place: Position) -> tuple[int, int]:
         latest = headers.get("x-ms-session-token")
         if place.continuation is None or latest is None or int(place.continuation.strip('"')) <= _latest_lsn(latest):
             return 0, 0
-        await asyncio.sleep(_REPLICA_DELAY_S)  # a lagging replica may have answered
+        await asyncio.sleep(_REPLICA_DELAY_S)  # a lagging replica may have responded
     raise UnreadableLeasesError("A continuation token is beyond the end of the change feed, so no changes are read.")
 
 

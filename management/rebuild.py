@@ -1,7 +1,7 @@
 """Rebuild all derived data from users, posts, comments and likes.
 
 Works for a database filled without the change-feed functions (such as the article's), or after they lost changes:
-1. Repair the findings of a census: texts that the Functions host takes for dates, missing user fields, wrong counts and
+1. Repair the findings of a census: texts that the Functions host treats as dates, missing user fields, wrong counts and
    versions, stale usernames, orphaned or stale copies, missing reservations, and abandoned ones.
 2. Replay the change feed of `users`, which finishes renames.
 3. Replay the change feed of `posts`, which fixes usernames and updates all copies and the feed.

@@ -106,7 +106,7 @@ class Repairs:
                 await self._undo_rename(item, post_id, user_id)
 
     async def _undo_rename(self, item: Item, post_id: str, user_id: str) -> None:
-        """Replace a username of a rename that the user does not have. Costs a point read and a write."""
+        """Replace a username whose `nameVersion` is above the user's. Costs a point read and a write."""
         user = await self.blog.users.read_latest(user_id, user_id)
         if user is None or name_version(user) >= integer_of(item, "nameVersion"):
             return
@@ -150,7 +150,7 @@ class Repairs:
             await self._delete(self.blog.users, held, key)
 
     async def reserve_username(self, user_id: str) -> None:
-        """Reserve a user's username, unless somebody else has it. Replaces a reservation that expires or is damaged."""
+        """Reserve a user's username, unless another user has it. Replaces a reservation that expires or is damaged."""
         users = self.blog.users
         user = await users.read_latest(user_id, user_id)
         if user is None or not is_sound(User, user):

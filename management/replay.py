@@ -15,7 +15,7 @@ from shared.propagation.change_feed import DATABASE_ERRORS, for_each
 _PAGE_SIZE = 100
 # The function handles many items concurrently.
 _CONCURRENT_RANGES = 4
-# The host retries endlessly; a user can repeat the command.
+# The host retries without limit; here, the operator can repeat the command.
 _RETRY_WAITS_S = (1, 2, 4, 8)
 
 ChangeHandler = Callable[[Iterable[Mapping[str, Any]]], Awaitable[object]]

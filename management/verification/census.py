@@ -277,7 +277,7 @@ class _Reader:
             self._malformed(container, record, "fingerprint must be a string, and result an object")
 
     def _is_sound(self, container: str, item: Item, resource: type[Resource]) -> bool:
-        """Check the item with the model that the API answers with."""
+        """Check the item with the model of the API's response."""
         try:
             resource.checked(item)
         except ItemDamaged as error:

@@ -1,4 +1,4 @@
-"""Find texts that the Functions host takes for dates, written before the blog stored them in another form."""
+"""Find texts that the Functions host treats as dates, written before the blog stored them in another form."""
 
 from __future__ import annotations
 

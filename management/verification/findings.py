@@ -11,7 +11,7 @@ class Kind(Enum):
 
     ACCOUNT = "Unsuitable account"
     MALFORMED = "Malformed items"
-    DATE_LIKE = "Texts that the Functions host takes for dates"
+    DATE_LIKE = "Texts that the Functions host treats as dates"
     COUNT = "Wrong comment or like counts"
     NAME = "Wrong usernames"
     COPY_MISSING = "Posts without a copy in users"
@@ -40,7 +40,7 @@ EDIT_ITEM = (
 
 @dataclass(frozen=True)
 class Finding:
-    """`advice` says how to repair it. `number` is how many items it stands for."""
+    """A violation: `advice` says how to repair it, and `number` is the number of items that it affects."""
 
     kind: Kind
     subject: str
