@@ -32,7 +32,8 @@ _inspector.start()
 async def get_inspector_events(req: func.HttpRequest) -> func.HttpResponse:
     """Return the visitor's requests and their deliveries after number `after`, and the last number of all.
 
-    With `all=1`, those of all visitors. Each process keeps its own, so they are complete only if there is one process.
+    With `all=1`, those of all visitors. Each process keeps its own records, so they are complete only if there is one
+    process.
     """
     after = req.params.get("after", "0")
     if not re.fullmatch(r"[0-9]{1,18}", after, re.ASCII):

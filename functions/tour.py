@@ -48,7 +48,8 @@ async def page_tour(call: Call[None]) -> Context:
     load = f"{settings().account.endpoint}_explorer/#/dbs/{settings().database}/colls/posts/load"
     newest = next(iter((await front_page()).posts), None)
     if newest is not None:
-        # The page gives up a session that this finds to be of an earlier database. It would make step 1 cost 4 RU.
+        # This read detects a session token from an earlier database, which the page then deletes. Otherwise, step 1
+        # would cost 4 RU.
         newest = await (await open_blog()).posts.read(newest["id"], newest["id"])
     return {"step": int(step), "newest": newest, "load_view": load}
 

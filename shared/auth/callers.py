@@ -8,8 +8,8 @@ A back end with a function key can do everything. A signed-in caller
 - deletes their own comments, and all comments on their own posts.
 
 A signed-in caller has exactly one user, whose ID is derived from the identity provider and the principal. Creating the
-user is therefore the binding: no lookup or second write is needed, and no crash leaves half of it. docs/settings.md
-lists the consequences.
+user is therefore the binding: no lookup or second write is needed, and a crash cannot leave an incomplete binding.
+docs/settings.md lists the consequences.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _caller_of_app_service(headers: Mapping[str, str]) -> Caller:
 
 
 def signed_in(provider: str, principal: str) -> Caller:
-    """Return the caller that `provider` identifies as `principal`. Neither may contain a line break."""
+    """Return the caller that `provider` identifies as `principal`. Neither can contain a line break."""
     return Caller(uuid.uuid5(_NAMESPACE, f"{provider}\n{principal}"))
 
 

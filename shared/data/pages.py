@@ -75,7 +75,7 @@ def _after(rows: list[Item]) -> Cursor | None:
 
 
 def sound(resource: type[Resource], rows: list[Item]) -> list[Item]:
-    """Leave out, and log, the items that the API cannot answer with, so that one does not hide the others."""
+    """Omit and log damaged items, so that one of them does not hide the others."""
     found = []
     for row in rows:
         try:

@@ -92,9 +92,8 @@ def retry_after_s(headers: Mapping[str, str]) -> float:
 async def deadline(seconds: float) -> AsyncIterator[None]:
     """Cancel the block after `seconds`; use inside `metered`.
 
-    Writes that the database has applied by then stay applied. The SDK waits as long as a 429 demands. If the block is
-    throttled when time runs out, it raises DatabaseThrottled with that Retry-After. Otherwise it raises
-    DatabaseUnavailable.
+    Applied writes are not undone. The SDK waits as long as a 429 demands. If the block is throttled when time runs out,
+    it raises DatabaseThrottled with that Retry-After. Otherwise it raises DatabaseUnavailable.
     """
     try:
         async with asyncio.timeout(seconds) as timeout:

@@ -29,7 +29,7 @@ FAILURES: Final[tuple[dict[str, object], ...]] = (
 
 
 class EmulatorSwitches:
-    """One switch at a time. It is set back after `limit_s` unless it is renewed: a closed tab may not do so."""
+    """One switch at a time. It is turned off after `limit_s` unless it is renewed: a closed tab may not turn it off."""
 
     def __init__(self, *, limit_s: float = 30.0) -> None:
         self._limit_s = limit_s
@@ -74,7 +74,7 @@ class EmulatorSwitches:
             await self._set_back()
 
     async def _set_back(self) -> None:
-        """Undo what may be gone already."""
+        """Undo the switch. The emulator may have been reset since, so missing faults are ignored."""
         self._name = ""
         while self._undo:
             with suppress(*_NO_EMULATOR):

@@ -27,7 +27,7 @@ from shared.observability.logs import log
 from shared.observability.spans import fail, span
 from shared.settings import app_settings
 
-# The Functions host answers 404 to a method that the route does not name.
+# The Functions host returns 404 for a method that the route does not list.
 QUERY = ["GET", "HEAD"]
 _FAILURE = 500
 _ORIGIN = re.compile("[^:]+://[^/?#]*")
@@ -73,7 +73,7 @@ def http_function(
 ) -> HttpFunction:
     """The HTTP function with the name and docstring of `handler`: runs `respond`, and `refuse` if that fails.
 
-    It answers an invalid Host header itself, because `respond` and `refuse` may need a valid URL.
+    It handles an invalid Host header itself, because `respond` and `refuse` may need a valid URL.
     """
     name = handler.__name__
     summary = (handler.__doc__ or "").partition("\n")[0]

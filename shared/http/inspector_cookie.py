@@ -1,4 +1,4 @@
-"""The cookie of the inspector, which web/static/inspector.js sets: who looks at it, whether it is open, and its height.
+"""The cookie of the inspector, which web/static/inspector.js sets: the visitor, whether it is open, and its height.
 
 Pages are rendered with it, because an inspector that a script opens would shift them.
 """

@@ -103,7 +103,7 @@ def operations_of(*modules: ModuleType) -> Iterator[ApiOperation]:
         for function in functions:
             run = function.get_user_function()
             trigger: Any = function.get_trigger()
-            # Every GET also answers HEAD, which is not described as an operation.
+            # Every GET also supports HEAD, which is not described as an operation.
             method = next(method for method in trigger.methods if method is not func.HttpMethod.HEAD)
             docstring = inspect.getdoc(run) or ""
             route = trigger.route.removeprefix(f"{API_PATH[1:]}/")

@@ -106,7 +106,7 @@ def _headers_of(error: Exception, problem: Problem) -> dict[str, str]:
         code = f', error="invalid_token", error_description="{error.fault}"' if error.fault else ""
         return {"WWW-Authenticate": challenge + code}
     if isinstance(error, errors.Forbidden):
-        code = ', error="insufficient_scope", error_description="The caller may not do this."'
+        code = ', error="insufficient_scope", error_description="The caller cannot do this."'
         return {"WWW-Authenticate": challenge + code}
     retry_after_s = error.retry_after_s if isinstance(error, errors.DatabaseThrottled) else problem.retry_after_s
     return {} if retry_after_s is None else {"Retry-After": str(max(1, math.ceil(retry_after_s)))}

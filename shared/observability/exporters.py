@@ -43,7 +43,7 @@ def start() -> None:
 
 
 def _start_azure_monitor(processors: list[SpanProcessor], readers: list[MetricReader]) -> None:
-    """Export to Application Insights, signed in as APPLICATIONINSIGHTS_AUTHENTICATION_STRING says.
+    """Export to Application Insights, signed in with APPLICATIONINSIGHTS_AUTHENTICATION_STRING.
 
     The Functions host exports requests, the log and live metrics. The instrumentations would record the same requests
     to the database again, with their addresses, which contain usernames. Raises SettingsError.

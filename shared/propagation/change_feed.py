@@ -117,7 +117,7 @@ class ChangeFeed:
         """Handle a delivery, and record its request charge and lag. Its span links to those that wrote the changes.
 
         Raises DeliveryUnfinished after `deadline_s`, because the host would end the process at its `functionTimeout`.
-        What has been written stays written. If the delivery is repeated, there is less to write.
+        Applied writes are not undone, so a repeated delivery has less to write.
         """
         delivered = as_sent([dict(change) for change in changes])
         started = time.perf_counter()

@@ -185,7 +185,7 @@ class FrontPageIndex:
 async def refill(copies: Copies) -> bool:
     """Fill a short front page with the most recent posts that it lacks; return whether any were added.
 
-    Call it after a deletion only, and `trim` afterwards, because refills can be concurrent. Costs a query of `feed`
+    Call it only after a deletion, and `trim` afterwards, because refills can be concurrent. Costs a query of `feed`
     and, if the front page is short, one over all partitions of `posts`, up to the oldest date on the front page: the
     change feed delivers newer posts. Both are at least as new as the deletion. Posts without a valid short form are
     skipped; their own change was stored in `failures`.

@@ -1,4 +1,4 @@
-"""The site's static files. Their URLs name a hash of all of them, so that caches can keep each file for a year.
+"""The site's static files. Their URLs contain a hash of all files, so that caches can keep each file for a year.
 
 The files are one directory to the browser: a module imports another by its relative name, without a build step.
 """
