@@ -76,8 +76,8 @@ async def test_a_transaction_renames_a_few_dozen_items(blog: Blog, gated: Blog, 
 
 async def test_a_rename_slows_down_after_a_429(blog: Blog) -> None:
     user = await _renamed_with_comments(blog, posts=1, comments=135)
-    # The first four are reads of the physical partitions.
-    throttled = f"429 operation=batch,execute database={blog.settings.database} skip=5 times=1"
+    # The first two are reads of the physical partitions.
+    throttled = f"429 operation=batch,execute database={blog.settings.database} skip=3 times=1"
 
     with blog.emulator.faults.during(throttled):
         started = time.monotonic()

@@ -1,8 +1,7 @@
 """A self-signed certificate for https, which azure-core requires for Microsoft Entra ID tokens.
 
 The Python SDK does not verify localhost's (azure-cosmos aio/_asynchronous_request.py). Other clients can trust it
-although it is not a CA's, like the development certificate of ASP.NET Core: OpenSSL with Python and Node.js, Go
-(crypto/x509/verify.go) and Java (PKIXValidator.java).
+although it is not a CA's: OpenSSL with Python and Node.js, Go (crypto/x509/verify.go) and Java (PKIXValidator.java).
 """
 
 from __future__ import annotations
