@@ -75,7 +75,7 @@ async def _seconds(action: Action, number: int) -> float:
 async def until(condition: Callable[[], Awaitable[bool]], seconds: float) -> None:
     """Wait for a condition of other processes. Raises TimeoutError."""
     async with asyncio.timeout(seconds):
-        while not await condition():  # noqa: ASYNC110 - of other processes
+        while not await condition():  # noqa: ASYNC110 - the condition is in another process, which sets no event
             await asyncio.sleep(_LOOK_S)
 
 

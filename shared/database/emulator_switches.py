@@ -29,7 +29,7 @@ FAILURES: Final[tuple[dict[str, object], ...]] = (
 
 
 class EmulatorSwitches:
-    """One switch at a time. It is turned off after `limit_s` unless it is renewed: a closed tab may not turn it off."""
+    """One switch at a time. It is turned off after `limit_s` unless it is renewed: a closed tab cannot turn it off."""
 
     def __init__(self, *, limit_s: float = 30.0) -> None:
         self._limit_s = limit_s

@@ -103,7 +103,7 @@ class Load:
         await asyncio.sleep(0.1)
 
     async def page(self, number: int) -> None:
-        await self.query("paged", f"SELECT VALUE c.id FROM c WHERE c.m >= {PAGED // 2 + number % 10}")  # noqa: S608
+        await self.query("paged", f"SELECT VALUE c.id FROM c WHERE c.m >= {PAGED // 2 + number % 10}")  # noqa: S608 - numbers of this test
         await self.write("paged", "0", [{"id": "0", "m": number, "t": 0}])
 
     async def build(self, number: int) -> None:

@@ -88,7 +88,7 @@ async def test_user_defined_functions_use_the_clock(container: ContainerProxy, c
 async def test_the_clock_of_scripts_moves_with_an_emulator_clock_that_moves(client: CosmosClient) -> None:
     settings = EmulatorSettings()
     assert settings.seed is None
-    settings.clock.advance(1000)  # type: ignore[attr-defined]
+    settings.clock.advance(1000)
     async with emulator_client(settings) as advanced:
         database = await advanced.create_database("db")
         container = await database.create_container("items", PartitionKey("/pk"))

@@ -74,7 +74,7 @@ async def test_null_undefined_empty_number_and_string_are_distinct_keys(containe
     assert (await container.read_item("a", NullPartitionKeyValue))["name"] == "null"
     assert (await container.read_item("a", NonePartitionKeyValue))["name"] == "undefined"
     for name in ("empty", "number", "text"):
-        assert (await container.read_item("a", keys[name]))["name"] == name  # type: ignore[arg-type]
+        assert (await container.read_item("a", keys[name]))["name"] == name
 
 
 async def test_a_partition_key_path_can_be_nested(database: DatabaseProxy) -> None:

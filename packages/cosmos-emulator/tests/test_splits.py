@@ -404,7 +404,7 @@ async def test_writes_continue_during_splits(container: ContainerProxy) -> None:
     writers = [asyncio.create_task(write(number)) for number in range(4)]
     for ru_s in (20_000, 40_000, 80_000):
         reached = len(written) + 40
-        await eventually(lambda reached=reached: len(written) > reached)  # type: ignore[misc]
+        await eventually(lambda reached=reached: len(written) > reached)
         await container.replace_throughput(ru_s)
     is_over.set()
     await asyncio.gather(*writers)

@@ -142,7 +142,7 @@ async def {name}(docs: func.DocumentList, context: func.Context) -> None:
 
 def calls(name: str = "changed") -> list[Call]:
     """Return the recorded calls of a function."""
-    return getattr(app_module(), f"{name}_calls")  # type: ignore[no-any-return]
+    return getattr(app_module(), f"{name}_calls")
 
 
 def ids_of(calls: Iterable[Call]) -> list[str]:

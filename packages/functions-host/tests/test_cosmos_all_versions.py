@@ -36,7 +36,7 @@ async def audited(account: Account) -> Any:
 
 
 def received() -> list[dict[str, Any]]:
-    return app_module().received  # type: ignore[no-any-return]
+    return app_module().received
 
 
 async def test_every_version_and_each_delete_is_delivered(account: Account, audited: Any, tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ async def get(
     http: ClientSession, host: FunctionsHost, path: str, method: str = "GET", **options: object
 ) -> ClientResponse:
     url = URL(host.url + path, encoded=True)
-    response = await http.request(method, url, **options)  # type: ignore[arg-type]
+    response = await http.request(method, url, **options)
     await response.read()
     return response
 

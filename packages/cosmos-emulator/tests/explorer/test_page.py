@@ -271,10 +271,10 @@ async def test_a_rebound_host_name_cannot_open_the_explorer(browser: Browser, em
         host = f"rebound.example.com:{emulator.endpoint.rstrip('/').rpartition(':')[2]}"
 
         async def rebind(route: object) -> None:
-            request = route.request  # type: ignore[attr-defined]
+            request = route.request
             url = request.url.replace(f"http://{host}/", emulator.endpoint)
-            response = await route.fetch(url=url, headers={**request.headers, "host": host})  # type: ignore[attr-defined]
-            await route.fulfill(response=response)  # type: ignore[attr-defined]
+            response = await route.fetch(url=url, headers={**request.headers, "host": host})
+            await route.fulfill(response=response)
 
         await page.route("**/*", rebind)
         response = await page.goto(f"http://{host}/_explorer/")

@@ -72,7 +72,7 @@ class RunningFunctions:
         sent = {"Content-Type": "application/json", **(headers or {})}
         request = urllib.request.Request(self.url + path, data, sent, method=method)  # noqa: S310 - our own address
         try:
-            with urllib.request.urlopen(request, timeout=TIMEOUT_S) as response:  # noqa: S310
+            with urllib.request.urlopen(request, timeout=TIMEOUT_S) as response:  # noqa: S310 - a server on this machine
                 return AppResponse(response.status, CIMultiDict(response.headers.items()), response.read())
         except urllib.error.HTTPError as error:
             with error:

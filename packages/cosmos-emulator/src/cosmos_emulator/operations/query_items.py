@@ -33,7 +33,7 @@ from cosmos_emulator.reads.paging import (
 )
 from cosmos_emulator.reads.query_text import LONG_TEXT_BYTES, QueryText, parse_query_body
 from cosmos_emulator.reads.result_page import QueryPage
-from cosmos_emulator.reads.slices import Slice, closed_at_end, separately_read
+from cosmos_emulator.reads.slices import Slice, close, closed_at_end, separately_read
 from cosmos_emulator.reads.udfs import udf_caller
 from cosmos_emulator.reads.unfinished import Unfinished, UnfinishedQuery
 from cosmos_emulator.store.account import Container
@@ -168,12 +168,10 @@ def _page_in_worker(
     `wait` is called, without open connections, with the used memory when the time of a request is up.
     """
     slices = separately_read(slices) if begun is None else begun.reading.slices
-
     running: PagedQuery | UnfinishedQuery | None = begun
 
     def close_and_wait() -> None:
-        with closed_at_end(slices):
-            pass
+        close(slices)
         wait(0 if running is None else running.size_bytes)
 
     with closed_at_end(slices), udf_caller(request.gateway, container, text) as udfs:

@@ -81,6 +81,11 @@ def closed_at_end(slices: Iterable[Slice]) -> Iterator[None]:
     try:
         yield
     finally:
-        for one in slices:
-            if not one.snapshot:
-                one.items.close()
+        close(slices)
+
+
+def close(slices: Iterable[Slice]) -> None:
+    """Close the connections of separately read slices, until the next read."""
+    for one in slices:
+        if not one.snapshot:
+            one.items.close()
