@@ -36,7 +36,7 @@ IDLE_CONTAINERS = 100
 Longest = Synchronized  # of a float, in seconds
 
 
-def ping(endpoint: str, longest: Longest[float], latest: Longest[float]) -> None:
+def ping(endpoint: str, longest: Longest[float], lateness: Longest[float]) -> None:
     """Ping the emulator for ever; keep the longest delay, and how late the process was at most."""
     connection = http.client.HTTPConnection(endpoint.removeprefix("http://").rstrip("/"))
     while True:
@@ -46,7 +46,7 @@ def ping(endpoint: str, longest: Longest[float], latest: Longest[float]) -> None
         connection.request("GET", "/_emulator/health")
         connection.getresponse().read()
         longest.value = max(longest.value, time.perf_counter() - asked)
-        latest.value = max(latest.value, asked - begun - PING_S)
+        lateness.value = max(lateness.value, asked - begun - PING_S)
 
 
 class Load:
@@ -150,8 +150,8 @@ def used(pid: int, data: Path) -> str:
 
 async def report(load: Load, pid: int, data: Path, minutes: float, endpoint: str) -> None:
     """Print a line for each interval. Its delays are those of the interval."""
-    longest, latest = multiprocessing.Value("d", 0.0), multiprocessing.Value("d", 0.0)
-    pinger = multiprocessing.Process(target=ping, args=(endpoint, longest, latest), daemon=True)
+    longest, lateness = multiprocessing.Value("d", 0.0), multiprocessing.Value("d", 0.0)
+    pinger = multiprocessing.Process(target=ping, args=(endpoint, longest, lateness), daemon=True)
     pinger.start()
     worst = 0.0
     say("minute  ping ms  late ms  memory MB  descriptors  files MB  CPU %  load  done")
@@ -160,11 +160,11 @@ async def report(load: Load, pid: int, data: Path, minutes: float, endpoint: str
         await asyncio.sleep(INTERVAL_S)
         assert pinger.is_alive()
         say(
-            f"{minute:6} {longest.value * 1000:8.1f} {latest.value * 1000:8.1f} {used(pid, data)} "
+            f"{minute:6} {longest.value * 1000:8.1f} {lateness.value * 1000:8.1f} {used(pid, data)} "
             f"{(cpu_ticks(pid) - ticks) / INTERVAL_S:6.0f} {os.getloadavg()[0]:5.1f}  {dict(load.done)}"
         )
         worst = max(worst, longest.value)
-        longest.value = latest.value = 0.0
+        longest.value = lateness.value = 0.0
         load.done.clear()
     pinger.kill()
     say(f"longest delay of a ping: {worst * 1000:.1f} ms")

@@ -23,7 +23,8 @@ _HEADER = "x-ms-client-principal"
 # Only the platform sets headers with these prefixes. https://learn.microsoft.com/azure/app-service/configure-authentication-oauth-tokens
 _OF_THE_PLATFORM = (_HEADER, "x-ms-token-")
 _CLAIMS = "http://schemas.xmlsoap.org/ws/2005/05/identity/claims"
-_LOGIN = re.compile("login/([a-z0-9]{1,32})")
+_PROVIDER = re.compile("[a-z0-9]{1,32}")
+_LOGIN = re.compile(f"login/({_PROVIDER.pattern})")
 _NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,100}")
 # A path of this site. Browsers read `//` and `/\` as the start of another host.
 _LOCAL = re.compile(r"/(?![/\\])[!-~]*")
@@ -107,7 +108,7 @@ def _principal(request: web.BaseRequest) -> Principal | None:
     """Read the session cookie. It is not signed, because anyone can sign in as anyone anyway."""
     try:
         provider, name = json.loads(base64.b64decode(request.cookies.get(COOKIE, "")))
-        return Principal(provider, name) if _NAME.fullmatch(name) and _LOGIN.fullmatch("login/" + provider) else None
+        return Principal(provider, name) if _PROVIDER.fullmatch(provider) and _NAME.fullmatch(name) else None
     except (ValueError, TypeError, RecursionError):
         return None
 
