@@ -28,6 +28,7 @@ T = TypeVar("T")
 DEFAULT_PORT = 8081
 LARGEST_PORT = 65535
 _DESCRIPTORS = 8192
+_SWITCH_S = 0.0005  # how long the event loop waits for the interpreter lock of a worker thread; Python's default: 5 ms
 DEFAULT_DATA_DIR = Path(".data/cosmos")
 
 
@@ -60,6 +61,7 @@ async def serve(settings: EmulatorSettings) -> None:
         tls = f", certificate: {emulator.certificate}" if emulator.certificate else ""
         sys.stdout.write(f"Cosmos DB emulator ready at {emulator.endpoint} (data: {where}{tls})\n")
         sys.stdout.flush()
+        sys.setswitchinterval(_SWITCH_S)
         gc.freeze()  # objects from startup stay alive: garbage collection can skip them
         await stop.wait()
 

@@ -3,7 +3,8 @@
 Work starts on the event loop, because a thread costs more than most requests need. Loops and large values call
 `checkpoint` and `large_value`, which raise MovesToWorker on the loop if it would be blocked for long. The caller then
 repeats the work in a worker thread. There, `checkpoint` raises OutOfTime at the deadline. It also lets only one worker
-compute at a time, so that the event loop competes with only one thread for Python's interpreter lock.
+compute at a time, and only while the event loop does not: the loop releases Python's interpreter lock for each SQLite
+statement, and would wait for it each time.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ MAX_WORK_S: Final = 60.0
 
 _LOOP_LIMIT_S: Final = 0.01  # reached twice before the work moves
 _HANDOVER_S: Final = 0.0002  # otherwise, the thread that releases a lock acquires it again
+_LOOP_FIRST_S: Final = 0.005  # a worker goes on after this time, even if the event loop still computes
 
 
 class MovesToWorker(Exception):
@@ -92,10 +94,14 @@ class _Work(threading.local):
 
 
 _WORK: Final = _Work()
+_LOOP_IS_FREE: Final = threading.Event()
+_LOOP_IS_FREE.set()
 
 
 def checkpoint() -> None:
     """Raise MovesToWorker or OutOfTime if the time is up. A loop must call this at least every millisecond."""
+    if not _LOOP_IS_FREE.is_set() and not _WORK.on_loop:
+        _LOOP_IS_FREE.wait(_LOOP_FIRST_S)
     if (now := time.monotonic()) > _WORK.next_stop:
         _stop(now)
 
@@ -153,6 +159,7 @@ def _rested(rest: Rest, turns: Turns | None) -> float:
 
 class _OnLoop:
     def __enter__(self) -> None:
+        _LOOP_IS_FREE.clear()
         _WORK.on_loop = True
         _WORK.next_stop = time.monotonic() + _LOOP_LIMIT_S
         _WORK.used_s = None
@@ -160,6 +167,7 @@ class _OnLoop:
     def __exit__(self, *_: object) -> None:
         _WORK.on_loop = False
         _WORK.next_stop = math.inf
+        _LOOP_IS_FREE.set()
 
 
 ON_LOOP: Final = _OnLoop()
