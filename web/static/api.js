@@ -1,5 +1,6 @@
 // Requests to the app. A failure becomes an Error whose message says what to do.
 import { HEADER, keepSession, sessionToken } from "./session.js";
+import { tabStorage } from "./storage.js";
 
 const READ_ONLY =
   "This site is read-only: commands need a function key, which a page must not contain. " +
@@ -64,14 +65,18 @@ export async function command(method, path, body, { etag, isRepeatable = method 
   const unanswered = `${UNANSWERED}${method} ${path} ${JSON.stringify(body)}`;
   const headers = { "Content-Type": "application/json" };
   if (etag) headers["If-Match"] = etag;
-  if (!isRepeatable) headers["Idempotency-Key"] = sessionStorage[unanswered] ??= newKey();
+  if (!isRepeatable) {
+    const key = tabStorage.get(unanswered) ?? newKey();
+    tabStorage.set(unanswered, key);
+    headers["Idempotency-Key"] = key;
+  }
   try {
     const response = await send(`/api${path}`, { method, headers, body: body && JSON.stringify(body) });
-    sessionStorage.removeItem(unanswered);
+    tabStorage.remove(unanswered);
     const answer = response.status === 204 ? null : await response.json();
     return { status: response.status, etag: response.headers.get("ETag"), body: answer };
   } catch (error) {
-    if (error.status >= 400 && error.status < 500 && error.status !== 429) sessionStorage.removeItem(unanswered);
+    if (error.status >= 400 && error.status < 500 && error.status !== 429) tabStorage.remove(unanswered);
     throw error;
   }
 }

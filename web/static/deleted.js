@@ -1,8 +1,10 @@
 // The posts that this tab has deleted. The browser's cache and the lists still show them for a while.
+import { tabStorage } from "./storage.js";
+
 const KEY = "blog-deleted";
 
 export function rememberDeleted(postId) {
-  sessionStorage.setItem(KEY, JSON.stringify([...deleted(), postId]));
+  tabStorage.set(KEY, JSON.stringify([...deleted(), postId]));
 }
 
 /** Remove the cards of these posts, and leave the page if it shows one of them. @returns {boolean} whether the page is left */
@@ -15,5 +17,5 @@ export function hideDeleted() {
 }
 
 function deleted() {
-  return JSON.parse(sessionStorage.getItem(KEY) ?? "[]");
+  return JSON.parse(tabStorage.get(KEY) ?? "[]");
 }

@@ -1,4 +1,6 @@
-// Drafts of a post, in localStorage. Each tab has its own, so that tabs do not overwrite each other's.
+// Drafts of a post, in the browser. Each tab has its own, so that tabs do not overwrite each other's.
+import { sharedStorage, tabStorage } from "./storage.js";
+
 const { postId } = document.querySelector("[data-editor]").dataset;
 const PREFIX = `blog-draft:${postId ?? "new"}:`;
 // Names this tab's draft while the tab shows no editor. Otherwise a duplicated tab, which copies it, would share the draft.
@@ -11,7 +13,7 @@ let release;
 enter();
 addEventListener("pageshow", event => event.persisted && enter());
 addEventListener("pagehide", () => {
-  sessionStorage.setItem(AWAY, key);
+  tabStorage.set(AWAY, key);
   release();
 });
 
@@ -20,19 +22,14 @@ export function ownDraft() {
   return read(key);
 }
 
-/** Keep this tab's draft. @returns {boolean} whether the device had room */
+/** Keep this tab's draft. @returns {boolean} whether the device stored it */
 export function keepDraft(draft) {
-  try {
-    localStorage.setItem(key, JSON.stringify({ ...draft, date: Date.now() }));
-    return true;
-  } catch {
-    return false;
-  }
+  return sharedStorage.set(key, JSON.stringify({ ...draft, date: Date.now() }));
 }
 
 /** Delete a draft, by default this tab's. */
 export function deleteDraft(deleted = key) {
-  localStorage.removeItem(deleted);
+  sharedStorage.remove(deleted);
 }
 
 /** Leave this tab's draft to the others, and begin another one. */
@@ -44,18 +41,18 @@ export async function leaveDraft() {
 
 /** The drafts that are not this tab's, newest first. @returns {Promise<(Draft & {key: string, isOpen: boolean})[]>} */
 export async function otherDrafts() {
-  // Locks need a secure context. Without them, drafts in open tabs look like those of closed tabs.
-  const { held = [] } = (await navigator.locks?.query()) ?? {};
+  // Locks need a secure context and unblocked storage. Without them, drafts in open tabs look like those of closed tabs.
+  const { held = [] } = (await navigator.locks?.query().catch(() => null)) ?? {};
   const open = new Set(held.map(lock => lock.name));
-  return Object.keys(localStorage)
+  return sharedStorage.keys()
     .filter(other => other.startsWith(PREFIX) && other !== key)
     .map(other => ({ ...read(other), key: other, isOpen: open.has(other) }))
     .sort((one, other) => other.date - one.date);
 }
 
 function enter() {
-  hold(sessionStorage.getItem(AWAY) ?? newKey());
-  sessionStorage.removeItem(AWAY);
+  hold(tabStorage.get(AWAY) ?? newKey());
+  tabStorage.remove(AWAY);
 }
 
 /**
@@ -67,7 +64,7 @@ function hold(held) {
   let end;
   const ended = new Promise(resolve => { end = resolve; });
   const isTaken = () => hold(newKey());
-  const released = navigator.locks?.request(key, { ifAvailable: true }, lock => (lock ? ended : isTaken()));
+  const released = navigator.locks?.request(key, { ifAvailable: true }, lock => (lock ? ended : isTaken())).catch(() => {});
   release = () => {
     end();
     return released;
@@ -75,7 +72,7 @@ function hold(held) {
 }
 
 function read(stored) {
-  return JSON.parse(localStorage.getItem(stored));
+  return JSON.parse(sharedStorage.get(stored));
 }
 
 function newKey() {

@@ -35,7 +35,7 @@ form.addEventListener("submit", save);
 discard.addEventListener("click", discardDraft);
 cancel.addEventListener("click", event => {
   const isPlain = !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
-  if (isPlain && ownDraft()) announceLater(`Your draft is kept on this device. Choose “${postId ? "Edit" : "Write"}” to continue it.`);
+  if (isPlain && isKept && ownDraft()) announceLater(`Your draft is kept on this device. Choose “${postId ? "Edit" : "Write"}” to continue it.`);
 });
 toggle.addEventListener("click", () => openDrafts(list.hidden));
 document.addEventListener("blog:identity", () => {
@@ -68,7 +68,7 @@ function keep() {
   // Includes its version, so that a restored draft cannot overwrite a later one unnoticed.
   isKept = !isDraft || keepDraft({ ...fields(), etag });
   discard.hidden = !isDraft;
-  const note = isKept ? "Draft kept on this device." : "This draft cannot be kept, because the browser's storage is full.";
+  const note = isKept ? "Draft kept on this device." : "This draft cannot be kept, because the browser's storage is full or blocked.";
   // Screen readers announce every change.
   if (kept.textContent !== (isDraft ? note : "")) kept.textContent = isDraft ? note : "";
 }

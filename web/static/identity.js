@@ -1,6 +1,7 @@
 // The user of this browser, the dialog to choose or create one, and the controls that only an owner sees.
 import { command, load, send } from "./api.js";
 import { alarm, announce, refuse } from "./messages.js";
+import { sharedStorage, tabStorage } from "./storage.js";
 
 const KEY = "blog-user";
 const KNOWN = "blog-users";
@@ -36,9 +37,9 @@ export async function requireUser() {
 /** Make `user` the user of this browser. Null signs out. @param {User | null} user */
 export function become(user) {
   const known = knownUsers().filter(other => other.id !== user?.id);
-  localStorage.setItem(KNOWN, JSON.stringify(user ? [user, ...known].slice(0, KNOWN_COUNT) : known));
-  if (user) localStorage.setItem(KEY, JSON.stringify({ id: user.id, username: user.username }));
-  else localStorage.removeItem(KEY);
+  sharedStorage.set(KNOWN, JSON.stringify(user ? [user, ...known].slice(0, KNOWN_COUNT) : known));
+  if (user) sharedStorage.set(KEY, JSON.stringify({ id: user.id, username: user.username }));
+  else sharedStorage.remove(KEY);
   showIdentity();
 }
 
@@ -51,7 +52,7 @@ export function refused(error, form) {
   const user = currentUser();
   if (error.title !== "User not found" || !user) return form ? refuse(form, error) : alarm(error);
   become(null);
-  localStorage.setItem(KNOWN, JSON.stringify(knownUsers().filter(other => other.id !== user.id)));
+  sharedStorage.set(KNOWN, JSON.stringify(knownUsers().filter(other => other.id !== user.id)));
   alarm(`The user ${user.username} no longer exists. Sign in as someone else, then try again.`);
 }
 
@@ -98,8 +99,8 @@ async function refreshName() {
 
 /** Show the user of the session that loaded this page. */
 async function startSession() {
-  const isSigningIn = sessionStorage.getItem(SIGNING_IN);
-  sessionStorage.removeItem(SIGNING_IN);
+  const isSigningIn = tabStorage.get(SIGNING_IN);
+  tabStorage.remove(SIGNING_IN);
   if (currentUser() && currentUser().id !== caller) become(null);
   if (!caller) return;
   // In history, the cache would answer as it did before the user existed.
@@ -139,7 +140,7 @@ function showIdentity() {
 async function ask() {
   if (usersSignIn && caller) return openDialog();
   if (usersSignIn) {
-    sessionStorage.setItem(SIGNING_IN, "1");
+    tabStorage.set(SIGNING_IN, "1");
     return go("login/aad", "post_login_redirect_uri");
   }
   dialog.querySelector("[data-leave]").hidden = !currentUser();
@@ -309,7 +310,7 @@ function knownUsers() {
 
 function stored(key) {
   try {
-    return JSON.parse(localStorage.getItem(key));
+    return JSON.parse(sharedStorage.get(key));
   } catch {
     return null;
   }

@@ -1,6 +1,7 @@
 // The inspector: requests and deliveries of changes of the app's process, with their database operations.
 // The server writes it into pages and serves the events only if BLOG_INSPECTOR=1. site.js imports this module.
 import { newKey } from "./api.js";
+import { tabStorage } from "./storage.js";
 
 const POLL_MS = 1000;
 const MOST_RECORDS = 150;
@@ -13,7 +14,7 @@ const drawer = document.querySelector("[data-drawer]");
 // The tour shows its own measurements, also if the inspector is closed.
 const isTour = Boolean(document.querySelector("[data-tour]"));
 const [toggle, grip, all] = ["toggle", "grip", "all"].map(name => drawer.querySelector(`[data-${name}]`));
-let log = JSON.parse(sessionStorage.getItem(LOG)) ?? { last: 0, all: false, records: [] };
+let log = JSON.parse(tabStorage.get(LOG)) ?? { last: 0, all: false, records: [] };
 let view = null;
 let timer = 0;
 let isPolling = false;
@@ -55,7 +56,7 @@ async function poll() {
     // Records from before the first poll are not news.
     const arrived = answer.events.map(record => ({ ...record, seenAt: log.last ? Date.now() : 0 }));
     log = { ...log, last: answer.last, records: [...log.records, ...arrived].slice(-MOST_RECORDS) };
-    sessionStorage.setItem(LOG, JSON.stringify(log));
+    tabStorage.set(LOG, JSON.stringify(log));
     show(true);
   }
   isPolling = false;

@@ -1,4 +1,6 @@
 // Messages to the user. Screen readers announce both lines.
+import { tabStorage } from "./storage.js";
+
 const SHOWN_MS = 6_000;
 const FLASH = "blog-flash";
 const [status, alert] = ["status", "alert"].map(id => document.getElementById(id));
@@ -21,7 +23,7 @@ export function alarm(error, subject) {
 
 /** Announce on the page that is opened next. */
 export function announceLater(text) {
-  sessionStorage.setItem(FLASH, text);
+  tabStorage.set(FLASH, text);
 }
 
 /** Tell the user that a form was refused: at the first field at fault, or else below the page. */
@@ -52,8 +54,8 @@ function place(message, subject) {
 }
 
 alert.addEventListener("click", () => show("", ""));
-const flash = sessionStorage.getItem(FLASH);
+const flash = tabStorage.get(FLASH);
 if (flash) {
-  sessionStorage.removeItem(FLASH);
+  tabStorage.remove(FLASH);
   announce(flash);
 }

@@ -3,6 +3,7 @@ import { command } from "./api.js";
 import { avatarUrl, currentUser, refused, requireUser, showOwned } from "./identity.js";
 import { rememberDeleted } from "./deleted.js";
 import { announce, announceLater } from "./messages.js";
+import { tabStorage } from "./storage.js";
 import { setTime } from "./times.js";
 
 const post = document.querySelector("article.post");
@@ -90,12 +91,12 @@ function showLike(user, isWanted) {
 /** Keep what the database does not have, until this tab is closed. */
 function keepText() {
   const text = [...sending, field.value].filter(Boolean).join("\n\n");
-  if (text) sessionStorage.setItem(unsent, text);
-  else sessionStorage.removeItem(unsent);
+  if (text) tabStorage.set(unsent, text);
+  else tabStorage.remove(unsent);
 }
 
 function restoreText() {
-  field.value = sessionStorage.getItem(unsent) ?? "";
+  field.value = tabStorage.get(unsent) ?? "";
 }
 
 async function comment(event) {

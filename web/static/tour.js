@@ -5,6 +5,7 @@ import { count, groupsOf, number, perUnit, summaryOf } from "./inspector-causes.
 
 const RENEW_MS = 8000;
 const SWITCHES = { 5: "lag", 6: "throttle", 7: "faults" };
+const JSON_TYPE = { "Content-Type": "application/json" };
 
 const tour = document.querySelector("[data-tour]");
 const { postId, userId } = tour.dataset;
@@ -28,8 +29,8 @@ function report(text) {
 
 /** Send a request. Without the cookie of the inspector, it is not shown there. */
 async function request(method, path, body, options = { credentials: "omit" }) {
-  const headers = { "Content-Type": "application/json", ...options.headers };
-  return (await send(path, { ...options, method, headers, body: body && JSON.stringify(body) })).json();
+  const headers = { ...JSON_TYPE, ...options.headers };
+  return (await send(path, { ...options, method, headers, body: method === "GET" ? null : JSON.stringify(body ?? {}) })).json();
 }
 
 /** Send a request that is measured, in a trace of its own. */
@@ -153,7 +154,7 @@ async function renew() {
 if (wanted) renew();
 addEventListener("pageshow", event => event.persisted && wanted && renew());
 addEventListener("pagehide", () => {
-  const leave = (method, path) => fetch(path, { method, keepalive: true, credentials: "omit" });
+  const leave = (method, path) => fetch(path, { method, headers: JSON_TYPE, body: "{}", keepalive: true, credentials: "omit" });
   if (wanted) leave("PUT", "/tour/switches/");
   // This deletes older posts. During a measurement, the change feeds would deliver the deletions with what is measured.
   if (author) leave("POST", "/tour/readers");
