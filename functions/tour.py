@@ -20,7 +20,7 @@ from shared.errors import Forbidden, PostNotFound, UserNotFound
 from shared.http.calls import PAGE_LIMIT, Call
 from shared.http.endpoints import QUERY, Endpoint
 from shared.http.responses import answered
-from shared.models.base import Item
+from shared.models.base import Item, RequestModel
 from shared.models.comment import NewComment
 from shared.models.like import NewLike
 from shared.models.post import NewPost
@@ -36,6 +36,10 @@ _POSTS, _COMMENTS = 10, 100
 # The posts of this reader would fill the front page, so only the newest are kept.
 _WRITER, _KEPT_POSTS = 1, 3
 _switches = EmulatorSwitches()
+
+
+class _NoFields(RequestModel):
+    """The body of a command without parameters: a page of another site cannot send JSON."""
 
 
 @bp.route(route="tour/{step?}", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
@@ -63,8 +67,8 @@ async def switch_emulator(call: Call[None]) -> func.HttpResponse:
 
 
 @bp.route(route="tour/readers", methods=["POST"])
-@Endpoint(statuses=(200,))
-async def prepare_readers(call: Call[None]) -> func.HttpResponse:
+@Endpoint(body=_NoFields, statuses=(200,))
+async def prepare_readers(call: Call[_NoFields]) -> func.HttpResponse:
     """Prepare fifty sample users, and delete the older posts of the one who writes."""
     _require_back_end(call)
     blog, writer = await open_blog(), _reader_id(_WRITER)
@@ -77,8 +81,8 @@ async def prepare_readers(call: Call[None]) -> func.HttpResponse:
 
 
 @bp.route(route="tour/likes/{postId}", methods=["POST"])
-@Endpoint(statuses=(200,))
-async def like_tour_post(call: Call[None]) -> func.HttpResponse:
+@Endpoint(body=_NoFields, statuses=(200,))
+async def like_tour_post(call: Call[_NoFields]) -> func.HttpResponse:
     """Like a post fifty times at once (C4)."""
     _require_back_end(call)
     blog, post_id = await open_blog(), call.path["postId"]
@@ -88,8 +92,8 @@ async def like_tour_post(call: Call[None]) -> func.HttpResponse:
 
 
 @bp.route(route="tour/comments", methods=["POST"])
-@Endpoint(statuses=(200,))
-async def write_tour_comments(call: Call[None]) -> func.HttpResponse:
+@Endpoint(body=_NoFields, statuses=(200,))
+async def write_tour_comments(call: Call[_NoFields]) -> func.HttpResponse:
     """Prepare an author with a thousand comments."""
     _require_back_end(call)
     blog = await open_blog()
@@ -113,7 +117,7 @@ async def read_as_another_instance(call: Call[None]) -> func.HttpResponse:
     return answered({"without": (without or {}).get("title"), "with": (own or {}).get("title")})
 
 
-def _require_back_end(call: Call[None]) -> None:
+def _require_back_end(call: Call[None] | Call[_NoFields]) -> None:
     """Raises Forbidden if users sign in, because the tour writes as its sample users."""
     if call.caller.user is not None:
         raise Forbidden("The tour writes as its sample users, which an app with sign-in does not allow.")

@@ -330,6 +330,14 @@ async def test_an_unknown_switch_is_refused(toured: Api, emulator: EmulatorThrea
     assert is_quiet(emulator)
 
 
+@pytest.mark.parametrize("path", ["readers", "likes/any", "comments"])
+async def test_other_sites_cannot_use_the_tour(toured: Api, path: str) -> None:
+    """Without asking the app first, a page can send only such a body to another site."""
+    async with toured.session.post(f"{toured.url}/tour/{path}", data="{}") as answer:
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert answer.status == 415
+
+
 def test_an_app_with_sign_in_is_told_why_it_has_no_tour() -> None:
     request = func.HttpRequest(method="POST", url="/tour/readers", body=b"")
     call: Call[None] = parse_call(request, None, Caller(uuid4()))
