@@ -7,7 +7,6 @@ cannot reach another list, and it stays valid while items are added and deleted.
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import logging
 import re
@@ -19,7 +18,8 @@ from shared.errors import ItemDamaged, MalformedRequest
 from shared.models.base import Item, Resource, is_item_id
 from shared.observability.logs import log
 
-_DATE = re.compile(r"[0-9TZ:.+-]{1,40}")
+# Items from other sources can have dates in other formats.
+_DATE = re.compile(r"[\w ,/:.+-]{1,40}", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,12 @@ class Cursor:
         """Parse a `nextCursor`. Raises MalformedRequest."""
         try:
             padded = text + "=" * (-len(text) % 4)
-            creation_date, item_id = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
-            if not (_DATE.fullmatch(creation_date) and is_item_id(item_id)):
-                raise ValueError(text)
-        except (binascii.Error, ValueError, TypeError, RecursionError) as error:
+            match json.loads(base64.b64decode(padded, altchars=b"-_", validate=True)):
+                case [str(creation_date), str(item_id)] if _DATE.fullmatch(creation_date) and is_item_id(item_id):
+                    return cls(creation_date, item_id)
+            raise ValueError(text)
+        except (ValueError, RecursionError) as error:
             raise MalformedRequest("The cursor is not a nextCursor of this list; start again without one.") from error
-        return cls(creation_date, item_id)
 
 
 @dataclass(frozen=True)
@@ -59,10 +59,18 @@ async def read_page(
 ) -> Page:
     """Read a page of the items of `types` in one logical partition, the last type first.
 
-    One query for `limit` + 1 items; the extra one shows whether there is another page.
+    One query for `limit` + 1 items; the extra one shows whether there is another page. Another query follows if all
+    items are so damaged that no cursor can name their position.
     """
-    rows = await newest_first(container, resource, partition_key, *types, limit=limit + 1, cursor=cursor)
-    return Page(sound(resource, rows[:limit]), _after(rows[:limit]) if len(rows) > limit else None)
+    offset = 0
+    while True:
+        rows = await newest_first(
+            container, resource, partition_key, *types, limit=limit + 1, cursor=cursor, offset=offset
+        )
+        page = Page(sound(resource, rows[:limit]), _after(rows[:limit]) if len(rows) > limit else None)
+        if page.items or page.next_cursor or len(rows) <= limit:
+            return page
+        offset += limit
 
 
 def _after(rows: list[Item]) -> Cursor | None:
@@ -89,9 +97,15 @@ def sound(resource: type[Resource], rows: list[Item]) -> list[Item]:
 
 
 async def newest_first(
-    container: Container, resource: type[Resource], partition_key: str, *types: str, limit: int, cursor: Cursor | None
+    container: Container,
+    resource: type[Resource],
+    partition_key: str,
+    *types: str,
+    limit: int,
+    cursor: Cursor | None,
+    offset: int = 0,
 ) -> list[Item]:
-    """Return at most `limit` items of `types` in one logical partition, after `cursor`: one query.
+    """Return at most `limit` items of `types` in one logical partition, `offset` items after `cursor`: one query.
 
     They are ordered by type, then newest first. Only an order that starts with the filtered property reads no index
     entries of other types (https://learn.microsoft.com/azure/cosmos-db/index-policy).
@@ -106,7 +120,7 @@ async def newest_first(
         parameters |= {"date": cursor.creation_date, "id": cursor.id}
     return await container.query(
         f"SELECT {resource.projection()} FROM c WHERE {of_types}{after}"  # noqa: S608 - constants
-        "ORDER BY c.type DESC, c.creationDate DESC, c.id DESC OFFSET 0 LIMIT @limit",
+        f"ORDER BY c.type DESC, c.creationDate DESC, c.id DESC OFFSET {offset} LIMIT @limit",
         parameters,
         partition_key=partition_key,
         page_size=limit,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from shared.data.comments import list_comments
+from shared.models.base import Item
 from tests.blog import Blog
 from tests.items import a_comment, a_post, a_user
 
@@ -16,6 +19,25 @@ async def test_a_page_of_damaged_items_only_leads_to_the_next_page(blog: Blog) -
     for second in (2, 3):
         await blog.posts.create(a_comment(post, author, second=second) | {"content": 7})
 
+    assert await _listed(blog, post) == [sound["id"]]
+
+
+@pytest.mark.parametrize(("date", "is_listed"), [("Monday, 5/1/2026 10:00 PM", True), ({"a": 1}, False)], ids=str)
+async def test_a_page_without_any_iso_date_leads_to_the_next_page(blog: Blog, date: object, is_listed: bool) -> None:
+    """Both dates sort before ISO dates."""
+    author = a_user()
+    post = a_post(author)
+    sound = a_comment(post, author)
+    odd = [a_comment(post, author) | {"creationDate": date} for _ in range(3)]
+    for item in (post, sound, *odd):
+        await blog.posts.create(item)
+
+    found = await _listed(blog, post)
+
+    assert found == [*sorted((item["id"] for item in odd if is_listed), reverse=True), sound["id"]]
+
+
+async def _listed(blog: Blog, post: Item) -> list[str]:
     found: list[str] = []
     cursor = None
     while True:
@@ -23,6 +45,4 @@ async def test_a_page_of_damaged_items_only_leads_to_the_next_page(blog: Blog) -
         found += [item["id"] for item in page.items]
         cursor = page.next_cursor
         if cursor is None:
-            break
-
-    assert found == [sound["id"]]
+            return found
