@@ -41,7 +41,7 @@ _PARAMETERS: dict[str, tuple[str, str, JsonObject]] = {
     "If-None-Match": ("header", "The `ETag` of the version that the client has.", _STRING),
     "Idempotency-Key": (
         "header",
-        "Makes a retry safe: the same user and key return the first result.",
+        "Makes a retry safe: for 24 hours, the same user and key return the first result.",
         _STRING | {"minLength": 1, "maxLength": IDEMPOTENCY_KEY_LENGTH},
     ),
     SESSION_HEADER: (

@@ -23,6 +23,7 @@ from shared.models.like import NewLike
 from shared.models.post import NewPost
 from shared.models.user import NewUser
 from shared.transactions import transactions
+from shared.transactions.batches import Added
 from tests.blog import Blog, EmulatorThread, new_blog
 from tests.items import unique
 
@@ -134,6 +135,23 @@ async def test_a_key_whose_comment_was_deleted_is_new_after_its_record_expires(a
 
     assert (await comment())["id"] == first["id"]
     assert await blog.counts(post) == (1, 0)
+
+
+async def test_a_like_whose_record_expired_is_returned_and_counted_once(aging_blog: Blog, clock: _Clock) -> None:
+    blog, way = aging_blog, transactions(aging_blog.settings.transactions)
+    author = await _user(blog, unique("ada"))
+    new_post = NewPost(user_id=author["id"], title="A title", content="Some content.")
+    post = await create_post(blog.stored, new_post, idempotency_key=None)
+
+    async def like() -> Added:
+        new = NewLike(user_id=author["id"])
+        return await create_like(replace(blog.stored, transactions=way), post["id"], new, idempotency_key="key")
+
+    first = await like()
+    clock.ahead_s = TTL_S + 1
+
+    assert await like() == Added(first.item, created=False)
+    assert await blog.counts(post) == (0, 1)
 
 
 async def test_a_registrations_key_is_rejected_after_its_record_expires(aging_blog: Blog, clock: _Clock) -> None:
