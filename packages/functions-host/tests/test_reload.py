@@ -300,10 +300,19 @@ async def test_connections_are_refused_after_a_reloaded_host_stops(app_dir: Path
 
 
 def test_the_snapshot_covers_sources_and_settings_but_no_environments(tmp_path: Path) -> None:
-    watched = ["function_app.py", "host.json", "local.settings.json", "shared/model.py", "extra/data.txt"]
+    watched = [
+        "function_app.py",
+        "host.json",
+        "local.settings.json",
+        "shared/model.py",
+        "extra/data.txt",
+        "extra/a/b.txt",
+    ]
     ignored = [
         "readme.md",
         "shared/data.json",
+        "shared/extra/data.txt",
+        "nested/extra/data.txt",
         ".venv/lib/a.py",
         ".git/hooks/b.py",
         "env/lib/c.py",
@@ -314,9 +323,11 @@ def test_the_snapshot_covers_sources_and_settings_but_no_environments(tmp_path: 
     for file in (*watched, *ignored):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text("{}")
-    (tmp_path / "host.json").write_text('{"version": "2.0", "watchDirectories": ["extra"], "watchFiles": ["x.csv"]}')
-    (tmp_path / "shared" / "x.csv").write_text("")
+    # As in the real host, a path of several directories matches nothing.
+    document = {"version": "2.0", "watchDirectories": ["extra", "nested/extra"], "watchFiles": ["X.csv"]}
+    (tmp_path / "host.json").write_text(json.dumps(document))
+    (tmp_path / "shared" / "x.CSV").write_text("")
 
     found = {os.path.relpath(path, tmp_path) for path in snapshot(tmp_path)}
 
-    assert found == {*watched, "shared/x.csv"}
+    assert found == {*watched, "shared/x.CSV"}

@@ -1,7 +1,8 @@
 """Files whose changes reload the app, as in Core Tools.
 
 Rules: azure-functions-host GrpcWorkerChannel.cs (every .py file), FileMonitoringService.cs and
-ScriptJobHostOptionsSetup.cs (host.json, `watchFiles` and `watchDirectories`). Core Tools ignores local.settings.json.
+ScriptJobHostOptionsSetup.cs (host.json, `watchFiles` and `watchDirectories`). The real host compares the name of a file
+without case, and only the first directory of its path. Core Tools ignores local.settings.json.
 
 The operating system reports changes. On network mounts, it may not: then set WATCHFILES_FORCE_POLLING.
 """
@@ -16,7 +17,7 @@ from contextlib import aclosing, suppress
 from importlib.util import cache_from_source
 from pathlib import Path
 
-# When the watcher has certainly started, the files are compared once more.
+# The watcher has started by then, and the files are compared once more.
 STARTED_MS = 500
 # A reload waits until the files have not changed for this long.
 QUIET_S = 0.1
@@ -32,9 +33,9 @@ def snapshot(app_dir: Path) -> Snapshot:
     names, watched_directories = _from_host_json(app_dir)
     found: dict[str, tuple[int, int]] = {}
     for directory, files in _walk(app_dir):
-        takes_all = Path(directory).relative_to(app_dir).parts[:1] in watched_directories
+        takes_all = not watched_directories.isdisjoint(Path(directory).relative_to(app_dir).parts[:1])
         for name in files:
-            if takes_all or name.endswith(".py") or name in names:
+            if takes_all or name.endswith(".py") or name.lower() in names:
                 _add(found, os.path.join(directory, name))  # noqa: PTH118 - a Path for each file takes longer than stat
     return found
 
@@ -56,11 +57,12 @@ def _add(found: dict[str, tuple[int, int]], path: str) -> None:
     found[path] = (status.st_mtime_ns, status.st_size)
 
 
-def _from_host_json(app_dir: Path) -> tuple[set[str], set[tuple[str, ...]]]:
-    """Return the names of watched files and the paths of watched directories."""
+def _from_host_json(app_dir: Path) -> tuple[set[str], set[str]]:
+    """Return the names of watched files in lower case, and the names of watched directories."""
     try:
         document = json.loads((app_dir / "host.json").read_text(encoding="utf-8-sig"))
-        return _FILES | {*document.get("watchFiles", ())}, {(name,) for name in document.get("watchDirectories", ())}
+        names = {name.lower() for name in document.get("watchFiles", ())}
+        return _FILES | names, {*document.get("watchDirectories", ())}
     except (OSError, ValueError, AttributeError, TypeError):  # reported when the app is loaded
         return _FILES, set()
 
