@@ -170,10 +170,10 @@ async def test_a_str_parameter_receives_json(tmp_path: Path, account: Account, h
 @pytest.mark.parametrize(
     ("expression", "message"),
     [
-        ("id='{nowhere}', partition_key='p'", "no value for the binding expression {nowhere}"),
-        ("id='{Query.id}', partition_key='p'", "no value for the binding expression {Query.id}"),
-        ("id='{id.name}', partition_key='p'", "no value for the binding expression {id.name}"),
-        ("sql_query='SELECT * FROM c WHERE c.id = {id}'", "no value for the binding expression {id}"),
+        ("id='{nowhere}', partition_key='p'", "the binding expression {nowhere} has no value"),
+        ("id='{Query.id}', partition_key='p'", "the binding expression {Query.id} has no value"),
+        ("id='{id.name}', partition_key='p'", "the binding expression {id.name} has no value"),
+        ("sql_query='SELECT * FROM c WHERE c.id = {id}'", "the binding expression {id} has no value"),
     ],
 )
 async def test_an_expression_without_value_fails_the_invocation(
@@ -196,7 +196,7 @@ async def test_an_expression_without_value_fails_the_invocation(
     ("properties", "message"),
     [
         (f"{ITEMS}, id='a', sql_query={EVERYTHING!r}", "only one of id and sqlQuery"),
-        (f"{ITEMS}, sql_query={BY_QUERY!r}", "sqlQuery supports only {name}"),
+        (f"{ITEMS}, sql_query={BY_QUERY!r}", "sqlQuery supports only expressions such as {name}"),
         (f"{ITEMS}, id='{{id'", "unbalanced"),
         (f"{ITEMS}, id='{{}}'", "empty"),
         (f"{ITEMS}, id='{{9}}'", "invalid"),

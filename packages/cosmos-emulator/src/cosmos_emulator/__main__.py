@@ -88,7 +88,9 @@ def parse_arguments(arguments: list[str] | None) -> EmulatorSettings:
     )
     parser.add_argument("--version", action="version", version=f"cosmos-emulator {__version__}")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
-    parser.add_argument("--port", type=int, default=DEFAULT_PORT, help="0 picks a free port (default: %(default)s)")
+    parser.add_argument(
+        "--port", type=int, default=DEFAULT_PORT, help="port, or 0 for a free one (default: %(default)s)"
+    )
     where = parser.add_mutually_exclusive_group()
     where.add_argument(
         "--data-dir", type=Path, default=DEFAULT_DATA_DIR, metavar="DIR", help="data directory (default: %(default)s)"
@@ -99,7 +101,7 @@ def parse_arguments(arguments: list[str] | None) -> EmulatorSettings:
         type=int,
         default=1,
         metavar="N",
-        help="least number of physical partitions of a new container; more throughput creates more "
+        help="minimum number of physical partitions of a new container; more throughput creates more "
         "(default: %(default)s)",
     )
     parser.add_argument(
@@ -121,13 +123,17 @@ def parse_arguments(arguments: list[str] | None) -> EmulatorSettings:
         "--script-queries-see-own-writes", action="store_true", help="let a script's queries see its own writes"
     )
     parser.add_argument(
-        "--script-operations", type=int, metavar="N", help="calls a script can make before the next is not accepted"
+        "--script-operations",
+        type=int,
+        metavar="N",
+        help="number of operations that a script can start before one is not accepted",
     )
     parser.add_argument(
         "--script-edition",
         choices=["2017", "latest"],
         default="2017",
-        help="JavaScript of scripts: ES2017, like the service, or what the engine offers (default: %(default)s)",
+        help="JavaScript version of scripts: ES2017, as in the service, or all that the engine supports "
+        "(default: %(default)s)",
     )
     parser.add_argument("--lenient-order-by", action="store_true", help="accept an ORDER BY without an index")
     parser.add_argument(
@@ -145,7 +151,7 @@ def parse_arguments(arguments: list[str] | None) -> EmulatorSettings:
     if given.script_operations is not None and given.script_operations < 1:
         parser.error("--script-operations must be at least 1")
     if given.rbac_actions is not None and not given.rbac:
-        parser.error("--rbac-actions needs --rbac")
+        parser.error("--rbac-actions requires --rbac")
     return EmulatorSettings(
         host=given.host,
         port=given.port,
@@ -191,13 +197,13 @@ def _add_simulation_options(parser: argparse.ArgumentParser) -> None:
         help="consistency level of the account (default: %(default)s)",
     )
     parser.add_argument(
-        "--seed", type=int, metavar="N", help="repeat the probabilities of faults, latency and replica lag"
+        "--seed", type=int, metavar="N", help="seed of the random numbers for faults, latency and replica lag"
     )
     parser.add_argument("--latency", type=_explained(Latency.parse), help="delay every response: 10ms or 10ms±5ms")
     parser.add_argument(
         "--replica-lag",
         type=_explained(Latency.parse),
-        help="let reads without a newer session token see an old state: 500ms±200ms",
+        help="let reads without a newer session token see an older state: 500ms±200ms",
     )
     parser.add_argument("--throttle", action="store_true", help="return 429 when a container's RU/s is used up")
     parser.add_argument("--rbac", action="store_true", help="allow only what a Microsoft Entra ID data role allows")
@@ -205,7 +211,7 @@ def _add_simulation_options(parser: argparse.ArgumentParser) -> None:
         "--rbac-actions",
         type=_data_actions,
         metavar="FILE",
-        help="JSON array of the data actions that --rbac allows (default: all)",
+        help="file with a JSON array of the data actions that --rbac allows (default: all)",
     )
     parser.add_argument("--multiple-write-regions", action="store_true", help="report two write regions")
     parser.add_argument(
@@ -220,7 +226,7 @@ def _add_simulation_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help="another host name or address of the certificate, such as a Compose service; repeatable",
+        help="another host name or address for the certificate, such as a Compose service; repeatable",
     )
 
 

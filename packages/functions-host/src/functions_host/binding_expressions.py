@@ -29,7 +29,7 @@ class Template:
 
     def __init__(self, text: str) -> None:
         """Parse a text. Raises FunctionIndexError."""
-        # Literals and names take turns.
+        # Literals and names alternate.
         self._parts = [""]
         for token in _TOKEN.finditer(text):
             if token["unbalanced"]:
@@ -67,7 +67,7 @@ def value_of(name: str, values: Values) -> object:
         # Names ignore case, as in .NET.
         members = {key.lower(): value for key, value in found.items()} if isinstance(found, Mapping) else {}
         if part not in members:
-            raise BindingError(f"no value for the binding expression {{{name}}}")
+            raise BindingError(f"the binding expression {{{name}}} has no value")
         found = members[part]
     return found
 

@@ -57,7 +57,9 @@ class CosmosInput(_CosmosBinding):
         if self._reads_item and binding.get("sqlQuery"):
             raise FunctionIndexError("set only one of id and sqlQuery")
         if any("." in name or "-" in name for name in self._query.names):
-            raise FunctionIndexError("sqlQuery supports only {name} for values of the route, query or body")
+            raise FunctionIndexError(
+                "sqlQuery supports only expressions such as {name}, for values of the route, query or body"
+            )
 
     async def read(self, values: Values) -> object:
         """Return the argument: documents, or None if the item does not exist. Raises AzureError or BindingError."""
@@ -74,7 +76,7 @@ class CosmosInput(_CosmosBinding):
         try:
             return await container.read_item(item_id, partition_key or NonePartitionKeyValue)
         except CosmosResourceNotFoundError as error:
-            # Like the real host, also if the container is missing.
+            # As in the real host, also if the container is missing.
             _log.debug("binding=%s found no item: %s", self.name, error)
             return None
 

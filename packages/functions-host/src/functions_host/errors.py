@@ -3,10 +3,10 @@
 HostError
 ├── HostStartError       the whole app: invalid host.json, no app object, an import error
 ├── FunctionIndexError   one function: an invalid route, an unresolved %NAME%
-│   └── WorkerIndexError the same, where Azure would not start the app: an invalid signature
+│   └── WorkerIndexError the same, and Azure would not start the app: an invalid signature
 ├── ListenerStartError   one trigger, until a retry succeeds: a missing container
 ├── InvocationError      one invocation: an exception, a timeout, an unexpected return value
-├── BindingError         one invocation: a binding expression without value, a missing container
+├── BindingError         one invocation: a binding expression without a value, a missing container
 └── RetriesAbortedError  one batch, because the host stops or loses the lease
 """
 

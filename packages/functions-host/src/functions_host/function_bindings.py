@@ -61,7 +61,7 @@ class FunctionBindings:
         values = values_of(self.function, arguments[self.function.argument])
 
         async def write_all() -> None:
-            # A worker does not send an output that is not set, but always the return value.
+            # A worker always sends the return value, and the other outputs only if they are set.
             writes = (out.write(value, values) for out, value in set_values if out.name == RETURN or value is not None)
             await asyncio.gather(*writes)
 

@@ -35,7 +35,7 @@ from .trigger_thread import TriggerThread
 
 _log = logging.getLogger("Host.Startup")
 
-# What the real host sets for its worker, observed with 4.1037.
+# The real host sets this for its worker (observed with 4.1037).
 _THREADS = 1000
 
 

@@ -26,7 +26,7 @@ class _ColorFormatter(logging.Formatter):
 
 
 class AcceptErrorFilter(logging.Filter):
-    """Lets one record per second pass that a connection could not be accepted; asyncio logs every attempt."""
+    """Passes one error per second of connections that cannot be accepted; asyncio logs one for every attempt."""
 
     _next_s = 0.0
 

@@ -51,8 +51,8 @@ class MasterKey:
                 return
             raise CosmosError(
                 401,
-                "The emulator cannot validate Microsoft Entra ID tokens, so it rejects them with a key of your own. "
-                "Accept any token with --accept-entra-tokens (accept_entra_tokens).",
+                "The emulator cannot validate Microsoft Entra ID tokens, so it rejects them if you set a key. "
+                "To accept any token, use --accept-entra-tokens (accept_entra_tokens).",
             )
         if not header.startswith(_MASTER):
             raise CosmosError(401, "The authorization header must be of type=master, type=resource or type=aad.")

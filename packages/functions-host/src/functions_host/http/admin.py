@@ -26,12 +26,12 @@ _KNOWN = re.compile(
     re.IGNORECASE,
 )
 _NO_STORE = {"Cache-Control": "no-store,no-cache", "Pragma": "no-cache"}
-# Of the host whose behavior this one has.
+# The version of the real host that this host emulates.
 _VERSION = "4.1037.0"
 
 
 class AdministeredHost(Protocol):
-    """The host, as far as these routes use it. `functions` and `disabled` are by lowercase name."""
+    """The part of the host that these routes use. `functions` and `disabled` are by lowercase name."""
 
     state: str
     app_dir: Path
@@ -81,7 +81,7 @@ class AdminApi:
             case ("GET", "functions", name) if name in every:
                 return _json(self._described(every[name], base))
             case ("GET", "functions", name, "status") if name in every:
-                # The real host returns {}. Without these members, nothing tells when a trigger listens.
+                # The real host returns {}. Without these members, a client cannot tell whether a trigger is listening.
                 is_http = every[name].type == HTTP
                 return _json({"isHttp": is_http, "isListening": host.is_listening(every[name].name), "errors": None})
             case ("GET", "functions", name, "keys") if name in every:

@@ -17,11 +17,11 @@ from .request_head import RefusedRequestError, RequestHead, take_head
 # From the last response, or the start, to the end of a request's headers. Longer than clients keep idle connections
 # (aiohttp: 15 s, .NET: 1 min), which would otherwise send requests on a connection that is being closed.
 IDLE_TIMEOUT_S = 75.0
-# Descriptors for files, and for connections that asyncio accepts in one step (128) before they are counted.
+# Reserved for files, and for the 128 connections that asyncio can accept before they are counted.
 _RESERVED = 512
 _ON_WINDOWS = 8192  # without a limit of descriptors
 
-# As in Azure, where clients see no other.
+# The Server header that clients see in Azure.
 SERVER = "Kestrel"
 _EMPTY_REQUEST = b"POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 
@@ -44,7 +44,7 @@ _Handler = Callable[[HostRequest], Awaitable[web.StreamResponse]]
 
 
 class _Connection(RequestHandler):
-    """Takes the heads out of the data, and gives aiohttp others with the same bodies in their place."""
+    """Parses the heads of requests itself, and passes simpler ones to aiohttp, with the same bodies."""
 
     __slots__ = ("_body_left", "_buffer", "_ignores_rest", "_passes_rest", "heads")
 

@@ -45,7 +45,7 @@ _FORM = """<p>The local Functions host shows this form instead of an identity pr
 
 @dataclass(frozen=True)
 class Principal:
-    """Who signed in, and where. The same name at the same provider is always the same person."""
+    """A person at an identity provider. The same name at the same provider is always the same person."""
 
     provider: str
     name: str
@@ -96,7 +96,7 @@ async def respond(request: web.BaseRequest, path: str, query: str) -> web.Respon
 
 
 def authenticated(request: web.BaseRequest) -> CIMultiDict[str]:
-    """Return the headers for the app: those of the session, and none that only the platform can set."""
+    """Return the request's headers, without those that only the platform can set, and with those of the session."""
     sent = request.headers.items()
     headers = CIMultiDict((name, value) for name, value in sent if not name.lower().startswith(_OF_THE_PLATFORM))
     if principal := _principal(request):
@@ -105,7 +105,7 @@ def authenticated(request: web.BaseRequest) -> CIMultiDict[str]:
 
 
 def _principal(request: web.BaseRequest) -> Principal | None:
-    """Read the session cookie. It is not signed, because anyone can sign in as anyone anyway."""
+    """Read the session cookie. It is not signed, because everybody can sign in with any name."""
     try:
         provider, name = json.loads(base64.b64decode(request.cookies.get(COOKIE, "")))
         return Principal(provider, name) if _PROVIDER.fullmatch(provider) and _NAME.fullmatch(name) else None
