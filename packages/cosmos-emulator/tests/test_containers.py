@@ -39,7 +39,7 @@ async def test_a_definition_is_completed_with_defaults(raw: RawClient, database:
 
     completed = (await raw.send("POST", "/dbs/db/colls", kind="colls", link="dbs/db", body=body)).json
 
-    assert completed["partitionKey"] == {"paths": ["/a/b"], "kind": "Hash", "version": 2}
+    assert completed["partitionKey"] == {"paths": ["/a/b"], "kind": "Hash", "version": 1}
     assert completed["defaultTtl"] == 60
     assert completed["indexingPolicy"]["includedPaths"] == [{"path": "/*"}]
     assert completed["indexingPolicy"]["excludedPaths"] == [{"path": '/"_etag"/?'}]

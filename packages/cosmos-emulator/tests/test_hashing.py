@@ -76,15 +76,19 @@ def test_ranges_cover_all_hashes_without_gaps(definition: PartitionKeyDefinition
 
 
 @pytest.mark.parametrize(
-    ("count", "ends"),
+    ("definition", "ends"),
     [
-        (2, ["1" + "F" * 31]),
-        (5, ["0" + "C" * 31, "1" + "9" * 30 + "8", "2" + "6" * 30 + "4", "3" * 31 + "0"]),
+        (V2, ["1" + "F" * 31]),
+        (V2, ["0" + "C" * 31, "1" + "9" * 30 + "8", "2" + "6" * 30 + "4", "3" * 31 + "0"]),
+        (V1, ["05C1DFFFFFFFFC"]),
+        (V1, ["05C1CFFFFFFFF8", "05C1DFFFFFFFF8", "05C1E7FFFFFFFA"]),
+        (V1, ["05C1C9CD673398", "05C1D9CD673398", "05C1E399CD6732", "05C1E9CD673398"]),
     ],
 )
-def test_ranges_split_where_the_service_splits(count: int, ends: list[str]) -> None:
-    # azure-cosmos test_feed_range.py and test_circuit_breaker_emulator.py
-    assert [each.keys(V2).end for each in even_ranges(V2, count)] == [*ends, "FF"]
+def test_ranges_split_where_the_service_splits(definition: PartitionKeyDefinition, ends: list[str]) -> None:
+    # Version 2: azure-cosmos test_feed_range.py and test_circuit_breaker_emulator.py
+    # Version 1, .NET: MockSetupsHelper.cs, EndToEndTraceWriterBaselineTests.QueryAsync.xml, OrderByContinuationToken.cs
+    assert [each.keys(definition).end for each in even_ranges(definition, len(ends) + 1)] == [*ends, "FF"]
 
 
 @pytest.mark.parametrize("definition", [V1, V2, MULTI])

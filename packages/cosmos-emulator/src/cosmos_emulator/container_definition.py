@@ -71,10 +71,7 @@ class ContainerDefinition:
 
 
 def completed(body: JsonObject) -> JsonObject:
-    """Return a body with the service's defaults. Raises 400 if it is invalid or uses an unsupported feature.
-
-    Without a version, a partition key gets version 2; in the service, 1.
-    """
+    """Return a body with the service's defaults. Raises 400 if it is invalid or uses an unsupported feature."""
     checked_name(body.get("id"))
     for name, feature in _UNSUPPORTED.items():
         if body.get(name):
@@ -85,7 +82,7 @@ def completed(body: JsonObject) -> JsonObject:
     key = filled.get("partitionKey")
     definition = PartitionKeyDefinition.parse(key)
     if isinstance(key, dict):
-        filled["partitionKey"] = {"version": 2, **key, "kind": definition.kind}
+        filled["partitionKey"] = {**key, "kind": definition.kind, "version": definition.version}
     filled["conflictResolutionPolicy"] = _conflict_resolution(filled["conflictResolutionPolicy"])
     _log_retention_s(filled.get("changeFeedPolicy"))
     if "ttlPropertyPath" in filled and "defaultTtl" not in filled:

@@ -48,7 +48,7 @@ def _container(account: Account, given: argparse.Namespace) -> Container:
     if given.definition is not None:
         body = parse_object(given.definition.read_bytes())
     elif given.partition_key is not None:
-        body = {"partitionKey": {"paths": [given.partition_key]}}
+        body = {"partitionKey": {"paths": [given.partition_key], "version": 2}}
     else:
         raise CosmosError(
             404, f"The container {given.container!r} does not exist; pass --partition-key or --definition to create it."

@@ -66,7 +66,6 @@ class PartitionKeyDefinition:
         if not isinstance(definition, dict):
             raise CosmosError(400, "The partition key definition must be an object with 'paths'.")
         paths, given = definition.get("paths"), definition.get("kind", "Hash")
-        version = definition.get("version", 2)
         if not isinstance(paths, list) or not paths:
             raise CosmosError(400, "The partition key definition must name at least one path.")
         kind = canonical(given, ("Hash", "MultiHash"))
@@ -74,6 +73,7 @@ class PartitionKeyDefinition:
             raise CosmosError(400, f"Partition key kind {given!r} is not supported; use Hash or MultiHash.")
         if len(paths) > (_MAX_LEVELS if kind == "MultiHash" else 1):
             raise CosmosError(400, f"Too many partition key paths for kind {kind}.")
+        version = definition.get("version", 2 if kind == "MultiHash" else 1)  # azure-cosmos partition_key.py
         if version not in (1, 2) or (kind == "MultiHash" and version == 1):
             raise CosmosError(400, f"Partition key version {version!r} is not supported for kind {kind}.")
         is_system = definition.get("systemKey") is True

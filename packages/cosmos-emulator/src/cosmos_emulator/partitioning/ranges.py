@@ -68,7 +68,7 @@ class PartitionRange:
 def even_ranges(definition: PartitionKeyDefinition, count: int) -> list[PartitionRange]:
     """Return adjacent ranges of equal size, divided as in the service."""
     if definition.version == 1:
-        cuts = [_V1_HASHES * index // count for index in range(1, count)]
+        cuts = [(_V1_HASHES - 1) // count * index for index in range(1, count)]
     else:
         cuts = [(_V2_HASHES - 1) // count * index + 1 for index in range(1, count)]
     cuts = [0, *cuts, _hashes(definition)]
