@@ -12,7 +12,25 @@ from azure.cosmos.aio import ContainerProxy, DatabaseProxy
 from azure.cosmos.partition_key import NonePartitionKeyValue, NullPartitionKeyValue
 from tests.clock import Clock
 from tests.errors import fails_with
-from tests.raw_client import CONTAINER, PARTITION_KEY, RawClient
+from tests.raw_client import CONTAINER, PARTITION_KEY, RawClient, RawResponse
+
+
+async def test_an_item_can_be_stored_without_its_links(raw: RawClient, container: ContainerProxy) -> None:
+    def links(response: RawResponse) -> set[str]:
+        return {"_self", "_attachments"} & response.json.keys()
+
+    without = {"x-ms-exclude-system-properties": "True"}
+
+    created = await raw.create_item({"id": "without", "pk": "p", "own": {"_self": 1}}, headers=without)
+    usual = await raw.create_item({"id": "usual", "pk": "p"})
+
+    assert (links(created), links(usual)) == (set(), {"_self", "_attachments"})
+    assert links(await raw.read_item("without", without)) == set()
+    assert links(await raw.read_item("usual", without)) == {"_self", "_attachments"}
+    read = await raw.read_item("without")
+    assert read.json == await container.read_item("without", "p")
+    assert read.json["_self"].endswith(f"/docs/{created.json['_rid']}/")
+    assert read.json["own"] == {"_self": 1}
 
 
 async def test_an_id_is_unique_in_its_logical_partition_only(container: ContainerProxy) -> None:

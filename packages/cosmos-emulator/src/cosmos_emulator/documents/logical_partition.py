@@ -63,6 +63,8 @@ class LogicalPartition:
         items: ItemTransaction,
         charges: ChargeModel,
         now_s: int,
+        *,
+        stores_links: bool = True,
     ) -> None:
         self.container = container
         self.partition = partition
@@ -70,6 +72,7 @@ class LogicalPartition:
         self.items = items
         self.charges = charges
         self.now_s = now_s
+        self._stores_links = stores_links
 
     def find(self, reference: ItemReference) -> StoredItem:
         """Return an item. Raises 404."""
@@ -111,6 +114,8 @@ class LogicalPartition:
             "_attachments": "attachments/",
             "_ts": self.now_s,
         }
+        if not self._stores_links:
+            del stored["_self"], stored["_attachments"]
         body = json_text.dump(stored)
         if len(body) > MAX_ITEM_BYTES:
             raise CosmosError(413, "Request size is too large: the maximum size of an item is 2 MB.")

@@ -33,7 +33,8 @@ def logical_partition(
     """Return the request's logical partition."""
     gateway = request.gateway
     now_s = int(gateway.settings.clock())
-    return LogicalPartition(container, partition, key, items, gateway.charges, now_s)
+    stores_links = not request.flag(h.EXCLUDE_SYSTEM_PROPERTIES)
+    return LogicalPartition(container, partition, key, items, gateway.charges, now_s, stores_links=stores_links)
 
 
 async def write_item(request: Request, kind: str, parse: Callable[[], JsonObject], operation: Write) -> Answer:
