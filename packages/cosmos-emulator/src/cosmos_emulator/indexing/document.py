@@ -37,7 +37,7 @@ CompositeIndex: TypeAlias = tuple[OrderedPath, ...]
 
 
 def parse_mode(document: Mapping[str, Json]) -> IndexingMode:
-    """Return the indexing mode. Raises 400 for lazy indexing, as in new containers of the service."""
+    """Return the indexing mode. Raises 400 for lazy indexing, as in new containers (azure-cosmos documents.py)."""
     given = document.get("indexingMode", "consistent")
     mode = canonical(given, ("consistent", "none"))
     if mode == "none":
