@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -81,6 +82,20 @@ async def test_an_invalid_operation_changes_nothing(
         await container.patch_item("a", "p", [{"op": "set", "path": "/first", "value": 1}, operation])
 
     assert await container.read_item("a", "p") == item
+
+
+@pytest.mark.parametrize("largest", [sys.float_info.max, -sys.float_info.max])
+async def test_an_increment_beyond_the_largest_number_changes_nothing(
+    container: ContainerProxy, item: dict[str, Any], largest: float
+) -> None:
+    operation = {"op": "incr", "path": "/n", "value": largest}
+    patched = await container.patch_item("a", "p", [operation])
+    assert patched["n"] == largest
+
+    with fails_with(400, match="beyond the range"):
+        await container.patch_item("a", "p", [operation])
+
+    assert await container.read_item("a", "p") == patched
 
 
 async def test_a_patch_with_an_unmet_filter_is_rejected(container: ContainerProxy, item: dict[str, Any]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable
 from typing import Final
 
@@ -70,6 +71,8 @@ def _increment(document: JsonObject, operation: JsonObject) -> None:
     if present is not _ABSENT and not _is_number(present):
         raise _refused(f"{operation.get('path')!r} is not a number")
     total = value if present is _ABSENT else present + value  # type: ignore[operator]  # numbers
+    if total in (math.inf, -math.inf):  # not JSON; Microsoft's Rust driver refuses it, too (patch_eval.rs)
+        raise _refused(f"the sum at {operation.get('path')!r} is beyond the range of numbers")
     _put(document, steps, normalized(total), insert=False)
 
 
