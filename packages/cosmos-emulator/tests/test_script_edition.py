@@ -30,12 +30,20 @@ NEWER = {
     "return /(?<name>a)/": "lookbehind or a named group",
     "return /\\p{L}/u": "a Unicode property",
     "return /(?i:a)b(?-i:c)/": "a modifier in a regular expression (ES2025)",
+    "using b = a": "a using declaration (ES2026) at line 2, column 5",
+    "for (using b of a);": "a using declaration",
+    "return a`\\unicode`": "an invalid escape in a tagged template (ES2018) at line 2, column 14",
+    "return a`b${1}\\xyz`": "an invalid escape",
+    "return a`\\1`": "an invalid escape",
+    "return 'a\u2028'": "U+2028 or U+2029 in a string (ES2019) at line 2, column 13",
+    'return "\u2029"': "U+2028 or U+2029 in a string",
     "/* é */ return a?.b": "at line 2, column 21",
 }
 ACCEPTED = """async function run(first, ...rest) {
     const [a, ...b] = rest, {c: {d} = {}} = {};
     for (const x of [...b, 2 ** 3]) await x;
     function* g() { yield* b; }
+    const t = () => String.raw`\\0\\u0041\\u{42}\\x43\\\\u\u2028${/(a)\\1/}` + "\\\u2028";
     class A extends Array { static of() { return new.target; } get size() { return 0b11 + 0o7; } }
     try { throw `t${a}`; } catch (error) { return /[(?<]x\\(?<?(?:[(?i])?/yu.test(error) ? {a, [d]: 1} : (x, y,) => x; }
 }"""

@@ -3,7 +3,8 @@
 Microsoft states that the service supports ES2015 (MicrosoftDocs/azure-docs#24634), and documents async functions, which
 are of ES2017 (learn.microsoft.com/azure/cosmos-db/nosql/how-to-write-stored-procedures-triggers-udfs#async-promises).
 So syntax after ES2017 is refused; runtime/edition.js hides newer built-ins. The parser finds syntax by name: what is
-not in this list is accepted.
+not in this list is accepted, and so is a script that the parser cannot read, but the engine can, for example with a
+variable named `using`.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ _NEWER: Final = {
     "field_definition": "a class field (ES2022)",
     "class_static_block": "a static block (ES2022)",
     "decorator": "a decorator",
+    "using": "a using declaration (ES2026)",
 }
 # The same, within a parent.
 _NEWER_WITHIN: Final = {
@@ -41,6 +43,8 @@ _NEWER_WITHIN: Final = {
     ("import", "call_expression"): "dynamic import (ES2020)",
 }
 _ASYNC_GENERATOR: Final = {"async", "*"}
+_LINE_SEPARATOR: Final = re.compile("[\u2028\u2029]")
+_OCTAL: Final = re.compile(r"\\(?:[1-9]|0\d)")
 _CLASS_OR_ESCAPE: Final = re.compile(r"\[(?:\\.|[^\]\\])*\]|\\.", re.DOTALL)
 _MODIFIER: Final = re.compile(r"\(\?[-ims]")
 _NEWER_FLAGS: Final = frozenset("dsv")
@@ -57,10 +61,8 @@ def check_edition(body: str) -> None:
         root = parser.parse(source).root_node
         if not root.has_error:
             break
-    else:
-        return
     for node in _nodes(root):
-        newer = _newer(node)
+        newer = _newer(node) if not root.has_error or node.is_error else None
         if newer is not None:
             row, start = node.start_point
             before = source.split(b"\n")[row][:start].decode(errors="replace")
@@ -110,9 +112,18 @@ def _newer(node: Node) -> str | None:
             return "catch without a parameter (ES2019)"
         case "generator_function" | "generator_function_declaration" | "method_definition":
             return "an async generator (ES2018)" if {one.type for one in node.children} >= _ASYNC_GENERATOR else None
+        case "string_fragment" if parent is not None and parent.type == "string":
+            return "U+2028 or U+2029 in a string (ES2019)" if _LINE_SEPARATOR.search(_text(node)) else None
+        case "escape_sequence" | "ERROR" if parent is not None and _is_tagged(parent):
+            is_invalid = node.is_error or _OCTAL.match(_text(node))
+            return "an invalid escape in a tagged template (ES2018)" if is_invalid else None
         case "regex":
             return _newer_in_regex(_text(node.child_by_field_name("pattern")), _text(node.child_by_field_name("flags")))
     return None
+
+
+def _is_tagged(node: Node) -> bool:
+    return node.type == "template_string" and node.parent is not None and node.parent.type == "call_expression"
 
 
 def _newer_in_regex(pattern: str, flags: str) -> str | None:
