@@ -420,7 +420,7 @@ class Account:
         """Move the directories of unknown containers, such as after an interrupted deletion, but never delete them."""
         known = {container.directory for container in self._containers.values()}
         for directory in list(self._directory.iterdir()):
-            if directory.is_dir() and CONTAINER_DIRECTORY.fullmatch(directory.name) and directory not in known:
+            if CONTAINER_DIRECTORY.fullmatch(directory.name) and directory not in known and directory.is_dir():
                 target = self._directory / _UNLISTED / directory.name
                 for number in count(2):
                     if not target.exists():

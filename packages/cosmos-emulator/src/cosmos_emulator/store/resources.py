@@ -169,8 +169,7 @@ def _open_alone(path: Path, *, durable: bool) -> sqlite3.Connection:
     # Exclusive: while the process runs, its copy in memory is authoritative.
     connection = None
     try:
-        connection = open_connection(path, durable=durable, timeout_s=0)
-        connection.execute("PRAGMA locking_mode=EXCLUSIVE")
+        connection = open_connection(path, durable=durable, alone=True)
         if durable:  # rarely written, and without it no container's items can be found
             connection.execute("PRAGMA synchronous=FULL")
         check_format(connection, path)

@@ -86,15 +86,16 @@ def advice(error: sqlite3.Error, directory: Path | str) -> str | None:
     return text.format(directory) if text else None
 
 
-def open_connection(
-    path: Path, *, durable: bool, read_only: bool = False, timeout_s: float = _LOCK_TIMEOUT_S
-) -> sqlite3.Connection:
+def open_connection(path: Path, *, durable: bool, read_only: bool = False, alone: bool = False) -> sqlite3.Connection:
     """Open a connection in autocommit mode. Any thread can use it, one at a time.
 
-    Unless `durable`, it never waits for the disk. `timeout_s` limits the wait for a lock.
+    Unless `durable`, it never waits for the disk. If `alone`, it locks the file, or fails at once if it cannot.
     """
+    timeout_s = 0.0 if alone else _LOCK_TIMEOUT_S
     connection = sqlite3.connect(path, timeout=timeout_s, isolation_level=None, check_same_thread=False)
     try:
+        if alone:  # before the first access, so that there is no shared memory (sqlite.org/wal.html#noshm)
+            connection.execute("PRAGMA locking_mode=EXCLUSIVE")
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute(f"PRAGMA synchronous={'NORMAL' if durable else 'OFF'}")
         if read_only:
