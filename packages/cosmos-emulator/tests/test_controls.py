@@ -6,8 +6,11 @@ import asyncio
 import io
 import json
 import re
+import shutil
 import sqlite3
 import statistics
+import subprocess
+import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import closing, suppress
@@ -22,6 +25,7 @@ from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
 from cosmos_emulator import CosmosEmulator, EmulatorSettings
 from cosmos_emulator.clock import AdjustableClock
 from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.store.contents import current_directory
 from cosmos_emulator.store.schema import UnsupportedFormat
 from tests.errors import fails_with
 from tests.processes import emulator_process
@@ -379,6 +383,18 @@ async def test_requests_see_the_account_before_or_after_a_restore(
     assert [item["n"] async for item in container.read_all_items()] == [0, 0]
 
 
+async def test_a_snapshot_can_be_restored_while_it_is_replaced(
+    emulator: CosmosEmulator, container: ContainerProxy
+) -> None:
+    await container.create_item({"id": "a", "pk": "p"})
+    await emulator.controls.snapshot("seeded")
+
+    for _ in range(5):
+        await asyncio.gather(emulator.controls.snapshot("seeded"), emulator.controls.restore("seeded"))
+
+    assert await ids_in(container) == ["a"]
+
+
 async def test_a_restore_waits_for_a_running_script(emulator: CosmosEmulator, container: ContainerProxy) -> None:
     await container.scripts.create_stored_procedure(
         {
@@ -419,7 +435,7 @@ async def test_a_restore_that_fails_changes_nothing(
     await emulator.controls.snapshot("broken")
     await container.create_item({"id": "a", "pk": "p"})
     root = root_of(emulator)
-    with closing(sqlite3.connect(root / "snapshots/broken/account.sqlite")) as connection:
+    with closing(sqlite3.connect(current_directory(root / "snapshots/broken") / "account.sqlite")) as connection:
         connection.execute("PRAGMA user_version = 999")
 
     with pytest.raises(UnsupportedFormat):
@@ -498,6 +514,54 @@ async def test_a_kill_leaves_the_account_before_or_after_a_restore(tmp_path: Pat
             found = await ids_in(client.get_database_client("db").get_container_client("items"))
             assert found in contents.values()
             assert len(list(tmp_path.glob("contents-*"))) == 1  # noqa: ASYNC240 - brief
+
+
+SNAPSHOT_KILLED = """
+import asyncio, itertools, os, pathlib, sys
+from cosmos_emulator import CosmosEmulator, EmulatorSettings
+
+calls = itertools.count()
+
+def killing(call):
+    def killed_or_called(*arguments, **options):
+        if next(calls) == int(sys.argv[2]):
+            os._exit(9)
+        return call(*arguments, **options)
+    return killed_or_called
+
+async def main():
+    async with CosmosEmulator(EmulatorSettings(data_dir=pathlib.Path(sys.argv[1]))) as emulator:
+        os.rename, os.replace = killing(os.rename), killing(os.replace)
+        await emulator.controls.snapshot("seeded")
+
+asyncio.run(main())
+"""
+
+
+async def test_a_kill_leaves_a_snapshot_before_or_after_its_replacement(tmp_path: Path) -> None:
+    """The process is killed before each of the renames that replace the snapshot."""
+    before = tmp_path / "before"
+    settings = EmulatorSettings(data_dir=before)
+    async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+        database = await client.create_database("db")
+        container = await database.create_container("items", PartitionKey("/pk"))
+        await container.create_item({"id": "a", "pk": "p"})
+        await emulator.controls.snapshot("seeded")
+        await container.create_item({"id": "b", "pk": "p"})
+
+    found, is_killed = [], True
+    while is_killed:
+        directory = tmp_path / str(len(found))
+        shutil.copytree(before, directory)
+        command = [sys.executable, "-c", SNAPSHOT_KILLED, str(directory), str(len(found))]
+        is_killed = (await asyncio.to_thread(subprocess.run, command, check=False)).returncode == 9
+        settings = EmulatorSettings(data_dir=directory)
+        async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+            await emulator.controls.restore("seeded")
+            found.append(await ids_in(client.get_database_client("db").get_container_client("items")))
+
+    assert len(found) > 1
+    assert found == [["a"]] * (len(found) - 1) + [["a", "b"]]
 
 
 async def test_a_second_emulator_cannot_open_a_restored_directory(tmp_path: Path) -> None:

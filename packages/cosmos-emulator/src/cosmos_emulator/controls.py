@@ -8,6 +8,7 @@ they are.
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import shutil
 from collections.abc import Awaitable, Callable, Coroutine
@@ -18,7 +19,14 @@ from cosmos_emulator.account_file import exported_lines, import_lines
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.gateway import Gateway
 from cosmos_emulator.store.account import Account
-from cosmos_emulator.store.contents import make_current, new_directory, remove_contents
+from cosmos_emulator.store.contents import (
+    current_directory,
+    has_contents,
+    make_current,
+    new_directory,
+    remove_contents,
+    remove_leftovers,
+)
 
 _SNAPSHOTS: Final = "snapshots"
 _SMALL_BYTES: Final = 1 << 20
@@ -54,15 +62,15 @@ class Controls:
         target = self._path(name)
 
         async def keep(copy: Path) -> None:
-            await asyncio.to_thread(_keep, copy, target, self._root)
+            await asyncio.to_thread(_keep, copy, target)
 
         await self._with_copy(keep)
 
     async def restore(self, name: str) -> None:
         """Replace the account with a snapshot. Raises 404."""
-        source = self._existing(name)
 
         async def fill(directory: Path) -> None:
+            source = current_directory(self._existing(name))
             if _size(source) <= _SMALL_BYTES:  # a thread would take longer to start
                 _copy(source, directory)
             else:
@@ -73,7 +81,7 @@ class Controls:
     def snapshots(self) -> list[str]:
         """Return the names of all snapshots, in alphabetical order."""
         directory = self._root / _SNAPSHOTS
-        return sorted(path.name for path in directory.iterdir()) if directory.is_dir() else []
+        return sorted(path.name for path in directory.iterdir() if has_contents(path)) if directory.is_dir() else []
 
     async def forget(self, name: str) -> None:
         """Delete a snapshot. Raises 404."""
@@ -164,7 +172,7 @@ class Controls:
 
     def _existing(self, name: str) -> Path:
         path = self._path(name)
-        if not path.is_dir():
+        if not has_contents(path):
             raise CosmosError(404, f"The snapshot {name!r} does not exist.")
         return path
 
@@ -183,22 +191,29 @@ async def _to_its_end(change: Coroutine[None, None, None]) -> None:
         raise
 
 
-def _keep(copy: Path, target: Path, root: Path) -> None:
-    """Move a copy to the place of a snapshot, which it replaces."""
-    target.parent.mkdir(exist_ok=True)
-    old = new_directory(root)
-    if target.exists():
-        target.rename(old / target.name)
-    copy.rename(target)
-    shutil.rmtree(old, ignore_errors=True)
+def _keep(copy: Path, snapshot: Path) -> None:
+    """Move a copy into a snapshot, and make it the current contents there."""
+    snapshot.mkdir(parents=True, exist_ok=True)
+    kept = copy.rename(snapshot / copy.name)
+    make_current(snapshot, kept)
+    remove_leftovers(snapshot)
 
 
-def _size(directory: Path) -> int:
-    return sum(file.stat().st_size for file in directory.glob("**/*.sqlite"))
+def _size(directory: Path | str) -> int:
+    with os.scandir(directory) as entries:
+        return sum(_size(entry.path) if entry.is_dir() else entry.stat().st_size for entry in entries)
 
 
-def _copy(source: Path, target: Path) -> None:
-    shutil.copytree(source, target, copy_function=shutil.copyfile, dirs_exist_ok=True)
+def _copy(source: Path | str, target: Path) -> None:
+    """Copy files and directories, in a third less time than `shutil.copytree`, which also copies their status."""
+    with os.scandir(source) as entries:
+        for entry in entries:
+            copy = target / entry.name
+            if entry.is_dir():
+                copy.mkdir()
+                _copy(entry.path, copy)
+            else:
+                shutil.copyfile(entry.path, copy)
 
 
 def _write(account: Account, file: Path) -> None:

@@ -1,4 +1,4 @@
-"""The directory of an account's files within the data directory.
+"""The directory of an account's files within the data directory, or within a snapshot.
 
 At first, this is the data directory itself. Each time all contents are replaced, the new files are written to another
 directory, which the file `contents` then names. So a kill leaves either the old contents or the new.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import secrets
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -27,6 +28,11 @@ def current_directory(root: Path) -> Path:
     except (FileNotFoundError, NotADirectoryError):  # the account cannot be opened either, and says so
         return root
     return root / name
+
+
+def has_contents(root: Path) -> bool:
+    """Return whether there are contents in `root`."""
+    return (current_directory(root) / ACCOUNT_FILE).exists()
 
 
 def new_directory(root: Path) -> Path:
@@ -51,7 +57,7 @@ def remove_contents(directory: Path) -> None:
             shutil.rmtree(path, ignore_errors=True)
         elif path.name.startswith(ACCOUNT_FILE):
             path.unlink(missing_ok=True)
-    if not any(directory.iterdir()):
+    with suppress(OSError):  # something else is in it
         directory.rmdir()
 
 
