@@ -6,7 +6,6 @@ import asyncio
 import atexit
 from functools import cache
 from typing import Any
-from urllib.request import getproxies
 
 from async_lru import alru_cache
 from azure.cosmos.aio import ContainerProxy, CosmosClient
@@ -33,8 +32,7 @@ def connect(configuration: Settings) -> CosmosClient:
         retry_throttle_backoff_max=THROTTLE_WAIT_S,
         read_timeout=SILENCE_S,
         user_agent_suffix="blog",
-        # By default the SDK looks up proxies before every request, in a thread: a fifth of the time of a point read.
-        transport=SessionTransport(use_env_settings=bool(getproxies())),
+        transport=SessionTransport(),
     )
 
 

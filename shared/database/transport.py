@@ -13,6 +13,7 @@ import json
 import re
 from typing import Any
 from urllib.parse import unquote
+from urllib.request import getproxies
 
 from azure.core.pipeline.transport import AioHttpTransport
 from opentelemetry.trace import Span, SpanKind
@@ -44,6 +45,10 @@ class SessionTransport(AioHttpTransport):  # type: ignore[misc]  # untyped
     this response to such a token, because it would forget the tokens of the whole process. After the first wait, the
     caller must confirm a token from a client, because a forged one would hold up the request.
     """
+
+    def __init__(self) -> None:
+        # By default, aiohttp reads .netrc and looks up proxies before every request, each in a thread.
+        super().__init__(use_env_settings=bool(getproxies()))
 
     async def send(self, request: Any, **options: Any) -> Any:
         """Raises SessionNotConfirmed, or DatabaseUnavailable if no replica reaches a token of the request."""

@@ -50,6 +50,14 @@ async def test_every_command_prints_its_result_and_request_charge(blog: Blog) ->
         assert result.exit_code == 0
 
 
+async def test_a_netrc_file_does_not_replace_the_key(blog: Blog, tmp_path: Path) -> None:
+    (tmp_path / "netrc").write_text("default login ada password secret")
+
+    result = await manage_blog(blog, "verify", variables={"NETRC": str(tmp_path / "netrc")})
+
+    assert (result.exit_code, "No violations found." in result.output) == (0, True)
+
+
 async def test_verify_groups_findings_by_kind_and_exits_with_1(blog: Blog) -> None:
     await blog.users.create({"id": "u", "userId": "u", "type": "user", "username": "[bold]ada"})
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from azure.core.pipeline.transport import AioHttpTransport
 from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
 from azure.cosmos.exceptions import CosmosResourceNotFoundError
@@ -86,7 +87,9 @@ class Account:
 @asynccontextmanager
 async def connected(endpoint: str, key: str) -> AsyncIterator[Account]:
     """Create the database and the container unless they exist."""
-    async with CosmosClient(endpoint, key) as client:
+    # By default, aiohttp looks up proxies before every request, in a thread.
+    transport = AioHttpTransport(use_env_settings=False)
+    async with CosmosClient(endpoint, key, transport=transport) as client:
         database = await client.create_database_if_not_exists("db")
         items = await database.create_container_if_not_exists("items", PartitionKey("/pk"))
         yield Account(endpoint, key, client, database, items)

@@ -32,6 +32,19 @@ async def test_changes_are_delivered_with_system_properties(account: Account, tm
     assert item["_etag"].startswith('"')
 
 
+async def test_a_netrc_file_does_not_replace_the_key(
+    account: Account, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "netrc").write_text("default login ada password secret")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    await account.write("a")
+    async with running(write_app(tmp_path, trigger(start_from_beginning=True)), account.environment):
+        await eventually(calls)
+        delivered = ids_of(calls())
+
+    assert delivered == ["a"]
+
+
 async def test_changes_before_the_start_are_not_delivered_by_default(
     account: Account, clock: Clock, tmp_path: Path
 ) -> None:

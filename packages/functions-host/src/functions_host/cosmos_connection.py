@@ -13,7 +13,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
+from urllib.request import getproxies
 
+from azure.core.pipeline.transport import AioHttpTransport
 from azure.cosmos import PartitionKey
 from azure.cosmos.aio import CosmosClient
 from azure.cosmos.exceptions import CosmosResourceExistsError
@@ -90,6 +92,8 @@ class ClientCache:
                 connection_verify=connection.verify_certificate,
                 raw_response_hook=_prevent_deadlock,
                 logger=logging.getLogger(SDK),
+                # By default, aiohttp reads .netrc and looks up proxies before every request, each in a thread.
+                transport=AioHttpTransport(use_env_settings=bool(getproxies())),
             )
         return self._clients[key]
 
