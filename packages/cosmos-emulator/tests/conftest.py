@@ -10,6 +10,7 @@ from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
 from cosmos_emulator import CosmosEmulator, EmulatorSettings
 from tests.clock import Clock
+from tests.emulator_client import connected
 from tests.raw_client import RawClient
 
 
@@ -37,8 +38,8 @@ async def emulator(settings: EmulatorSettings) -> AsyncIterator[CosmosEmulator]:
 
 @pytest.fixture
 async def client(emulator: CosmosEmulator) -> AsyncIterator[CosmosClient]:
-    async with CosmosClient(emulator.endpoint, emulator.key) as connected:
-        yield connected
+    async with connected(emulator) as client:
+        yield client
 
 
 @pytest.fixture

@@ -145,45 +145,27 @@ def test_markers_change_the_settings_of_an_account(project: pytest.Pytester) -> 
     )
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("partition=4", "'partition' is not a setting; use host, port, data_dir, partitions"),
-        ("4", "takes settings by name, not 4"),
-        ("replica_lag='soon'", "'soon' is not a duration"),
-        ("partitions='4'", "partitions must be int, not '4'"),
-        ("throttle=1", "throttle must be bool, not 1"),
-        ("faults=['999']", "pytest.mark.cosmos: "),
-    ],
-)
-def test_an_invalid_marker_is_an_error(project: pytest.Pytester, arguments: str, message: str) -> None:
-    project.makepyfile(
-        f"""
-        import pytest
+def test_a_marker_that_is_invalid_or_without_effect_is_an_error(project: pytest.Pytester) -> None:
+    messages = {
+        "partition=4": "'partition' is not a setting; use host, port, data_dir, partitions",
+        "4": "takes settings by name, not 4",
+        "replica_lag='soon'": "'soon' is not a duration",
+        "partitions='4'": "partitions must be int, not '4'",
+        "throttle=1": "throttle must be bool, not 1",
+        "faults=['999']": "pytest.mark.cosmos: ",
+        "partitions=4": "has no effect",
+    }
+    tests = []
+    for number, arguments in enumerate(messages):
+        fixture = "cosmos" if arguments != "partitions=4" else ""
+        tests.append(f"@pytest.mark.cosmos({arguments})\ndef test_{number}({fixture}): pass\n")
+    project.makepyfile("import pytest\n\n" + "\n".join(tests))
 
-        @pytest.mark.cosmos({arguments})
-        def test_marked(cosmos):
-            pass
-        """
-    )
     result = project.runpytest_subprocess("-p", "no:cacheprovider")
-    result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines([f"*{message.replace('[', '[[]')}*"])
 
-
-def test_a_marker_without_effect_is_an_error(project: pytest.Pytester) -> None:
-    project.makepyfile(
-        """
-        import pytest
-
-        @pytest.mark.cosmos(partitions=4)
-        def test_marked(cosmos_session):
-            pass
-        """
-    )
-    result = project.runpytest_subprocess("-p", "no:cacheprovider")
-    result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*has no effect*"])
+    result.assert_outcomes(errors=len(messages))
+    for number, message in enumerate(messages.values()):
+        result.stdout.fnmatch_lines([f"*ERROR at setup of test_{number} *", f"*{message}*"])
 
 
 @pytest.mark.parametrize("options", [(), ("-n", "2")])
