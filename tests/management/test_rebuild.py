@@ -10,6 +10,7 @@ from management.rebuild import rebuild
 from management.seeding.plan import SeedPlan
 from management.seeding.writing import seed
 from management.terminal import SeedCount
+from management.verification import census
 from management.verification.findings import REBUILD
 from management.verify import verify
 from shared.data.blog import Blog as ManagedBlog
@@ -21,6 +22,7 @@ from shared.models.base import Item
 from shared.models.comment import NewComment
 from shared.models.post import PostChanges, short_form
 from shared.models.user import UserChanges
+from shared.propagation import copies
 from tests.blog import Blog
 from tests.items import a_comment, a_like, a_post, a_user
 from tests.management.breakages import (
@@ -58,11 +60,11 @@ async def _fill_like_the_articles_v1(blog: Blog) -> None:
     users = [a_user(f"user{number}") for number in range(3)]
     for user in users:
         await blog.users.create(_without(user, "type", "creationDate"))
-    for number in range(102):
+    for number in range(12):
         author = users[number % 3]
         post = a_post(author, second=number)
         await blog.posts.create(_without(post, "userUsername", "commentCount", "likeCount", "version"))
-        if number % 20 == 0:
+        if number % 4 == 0:
             for item in (a_comment(post, users[0]), a_comment(post, users[1]), a_like(post, users[2])):
                 await blog.posts.create(_without(item, "userUsername"))
 
@@ -79,14 +81,18 @@ async def _fill_like_the_articles_v3(blog: Blog) -> None:
             await blog.feed.create(post | {"userUsername": "somebody.else"})
 
 
-async def test_rebuild_upgrades_a_database_of_the_articles_v1(blog: Blog, managed: ManagedBlog) -> None:
+async def test_rebuild_upgrades_a_database_of_the_articles_v1(
+    blog: Blog, managed: ManagedBlog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (census, copies):
+        monkeypatch.setattr(module, "FRONT_PAGE_LENGTH", 10)
     await _fill_like_the_articles_v1(blog)
     assert await verify(managed)
 
     await _rebuild(managed)
 
     assert await verify(managed) == []
-    assert len(await blog.all_items(blog.feed)) == 100
+    assert len(await blog.all_items(blog.feed)) == 10
 
 
 async def test_rebuild_upgrades_a_database_of_the_articles_v3(blog: Blog, managed: ManagedBlog) -> None:
