@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from azure.cosmos.aio import CosmosClient, DatabaseProxy
+from azure.cosmos.exceptions import CosmosResourceExistsError
 from cosmos_emulator import CosmosEmulator, EmulatorSettings
 from cosmos_emulator.faults import Faults
 from cosmos_emulator.loop_thread import LoopThread
@@ -108,9 +109,10 @@ class Blog:
             self.emulator.settings.script_operations = before
 
     async def deploy_naive_procedure(self, name: str) -> None:
-        """Create `naive-{name}`, the article's procedure."""
+        """Create `naive-{name}`, the article's procedure, unless it exists."""
         body = (NAIVE / f"{name}.js").read_text(encoding="utf-8")
-        await self.posts.proxy.scripts.create_stored_procedure({"id": f"naive-{name}", "body": body})
+        with suppress(CosmosResourceExistsError):
+            await self.posts.proxy.scripts.create_stored_procedure({"id": f"naive-{name}", "body": body})
 
     async def deploy_naive_trigger(self, name: str) -> None:
         """Create `naive-{name}`, the article's trigger."""

@@ -45,6 +45,13 @@ async def blog(emulator: EmulatorThread) -> AsyncIterator[Blog]:
         yield provisioned
 
 
+@pytest.fixture(scope="session")
+async def shared_blog(emulator: EmulatorThread) -> AsyncIterator[Blog]:
+    """One database per worker, for tests that read only the logical partitions that they write."""
+    async with new_blog(emulator) as provisioned:
+        yield provisioned
+
+
 @pytest.fixture(params=[False, True], ids=["own-writes-hidden", "own-writes-seen"])
 def both_script_views(emulator: EmulatorThread, request: pytest.FixtureRequest) -> Iterator[None]:
     """Run the test without and with script queries that see the script's own writes. The service guarantees neither."""
