@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from management.rebuild import rebuild
 from management.verify import verify
 from shared.data.username_reservations import reservation_item
+from shared.database.container import Container
 from shared.models.base import Item
 from shared.models.post import short_form
 from tests.blog import Blog
@@ -55,8 +56,12 @@ class _Family:
         return str(item["id"])
 
     async def store(self, blog: Blog) -> None:
-        for kind, item in self.items.items():
-            await (blog.users if kind in ("user", "copy", "reservation") else blog.posts).create(item)
+        await self._create(blog.posts, self.post["postId"], "post", "comment", "like")
+        await self._create(blog.users, self.user["userId"], "user", "copy")
+        await self._create(blog.users, self.items["reservation"]["userId"], "reservation")
+
+    async def _create(self, container: Container, partition_key: str, *kinds: str) -> None:
+        await container.batch(partition_key, [("create", (self.items[kind],)) for kind in kinds])
 
     def requests(self, kind: str) -> Iterator[tuple[str, str, object]]:
         """The requests that read or write the damaged item."""
