@@ -557,6 +557,7 @@ async def test_a_kill_leaves_a_snapshot_before_or_after_its_replacement(tmp_path
         is_killed = (await asyncio.to_thread(subprocess.run, command, check=False)).returncode == 9
         settings = EmulatorSettings(data_dir=directory)
         async with CosmosEmulator(settings) as emulator, CosmosClient(emulator.endpoint, emulator.key) as client:
+            assert len(list(directory.glob("**/contents-*"))) == 1
             await emulator.controls.restore("seeded")
             found.append(await ids_in(client.get_database_client("db").get_container_client("items")))
 

@@ -19,16 +19,8 @@ from cosmos_emulator.account_file import exported_lines, import_lines
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.gateway import Gateway
 from cosmos_emulator.store.account import Account
-from cosmos_emulator.store.contents import (
-    current_directory,
-    has_contents,
-    make_current,
-    new_directory,
-    remove_contents,
-    remove_leftovers,
-)
+from cosmos_emulator.store.contents import SNAPSHOTS, existing_contents, make_current, new_directory, remove_contents
 
-_SNAPSHOTS: Final = "snapshots"
 _SMALL_BYTES: Final = 1 << 20
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")  # lower case: some file systems ignore case
 
@@ -70,7 +62,7 @@ class Controls:
         """Replace the account with a snapshot. Raises 404."""
 
         async def fill(directory: Path) -> None:
-            source = current_directory(self._existing(name))
+            source = self._existing(name)
             if _size(source) <= _SMALL_BYTES:  # a thread would take longer to start
                 _copy(source, directory)
             else:
@@ -80,13 +72,13 @@ class Controls:
 
     def snapshots(self) -> list[str]:
         """Return the names of all snapshots, in alphabetical order."""
-        directory = self._root / _SNAPSHOTS
-        return sorted(path.name for path in directory.iterdir() if has_contents(path)) if directory.is_dir() else []
+        return sorted(path.name for path in (self._root / SNAPSHOTS).glob("*") if existing_contents(path))
 
     async def forget(self, name: str) -> None:
         """Delete a snapshot. Raises 404."""
         async with self._turn:
-            await asyncio.to_thread(shutil.rmtree, self._existing(name))
+            self._existing(name)
+            await asyncio.to_thread(shutil.rmtree, self._path(name))
 
     async def export_to(self, file: Path) -> None:
         """Write the account to a file (account_file.py)."""
@@ -168,13 +160,13 @@ class Controls:
             raise CosmosError(
                 400, f"The name {name!r} of a snapshot must have lower-case letters, digits, _ and -, up to 64."
             )
-        return self._root / _SNAPSHOTS / name
+        return self._root / SNAPSHOTS / name
 
     def _existing(self, name: str) -> Path:
-        path = self._path(name)
-        if not has_contents(path):
+        contents = existing_contents(self._path(name))
+        if contents is None:
             raise CosmosError(404, f"The snapshot {name!r} does not exist.")
-        return path
+        return contents
 
 
 async def _leave_empty(_directory: Path) -> None:
@@ -194,9 +186,10 @@ async def _to_its_end(change: Coroutine[None, None, None]) -> None:
 def _keep(copy: Path, snapshot: Path) -> None:
     """Move a copy into a snapshot, and make it the current contents there."""
     snapshot.mkdir(parents=True, exist_ok=True)
-    kept = copy.rename(snapshot / copy.name)
-    make_current(snapshot, kept)
-    remove_leftovers(snapshot)
+    before = existing_contents(snapshot)
+    make_current(snapshot, copy.rename(snapshot / copy.name))
+    if before is not None:
+        remove_contents(before)
 
 
 def _size(directory: Path | str) -> int:

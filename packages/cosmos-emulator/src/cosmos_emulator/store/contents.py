@@ -17,6 +17,8 @@ from cosmos_emulator import rids
 
 ACCOUNT_FILE: Final = "account.sqlite"
 CONTAINER_DIRECTORY: Final = re.compile(f"[0-9a-f]{{{2 * rids.CONTAINER_BYTES}}}")  # a container's rid
+SNAPSHOTS: Final = "snapshots"
+"""The directory of the snapshots in the data directory."""
 _NAMING_FILE: Final = "contents"
 _PREFIX: Final = "contents-"
 
@@ -30,9 +32,10 @@ def current_directory(root: Path) -> Path:
     return root / name
 
 
-def has_contents(root: Path) -> bool:
-    """Return whether there are contents in `root`."""
-    return (current_directory(root) / ACCOUNT_FILE).exists()
+def existing_contents(root: Path) -> Path | None:
+    """Return the directory of the account's files in `root`, or None without an account."""
+    directory = current_directory(root)
+    return directory if (directory / ACCOUNT_FILE).exists() else None
 
 
 def new_directory(root: Path) -> Path:
@@ -63,9 +66,10 @@ def remove_contents(directory: Path) -> None:
 
 def remove_leftovers(root: Path) -> None:
     """Delete what a killed process was writing or replacing. The account must be open, which locks it."""
-    current = current_directory(root)
-    for directory in root.glob(f"{_PREFIX}*"):
-        if directory != current:
-            shutil.rmtree(directory, ignore_errors=True)
-    if current != root:
-        remove_contents(root)
+    for kept in (root, *root.glob(f"{SNAPSHOTS}/*")):
+        current = current_directory(kept)
+        for directory in kept.glob(f"{_PREFIX}*"):
+            if directory != current:
+                shutil.rmtree(directory, ignore_errors=True)
+        if current != kept:
+            remove_contents(kept)
