@@ -22,7 +22,7 @@ from cosmos_emulator.reads.query_text import QueryText, parse_query
 from cosmos_emulator.reads.slices import Slice, slices_of_key
 from cosmos_emulator.store.account import Account, Container
 from cosmos_emulator.store.index_definition import IndexDefinition, IndexPart
-from cosmos_emulator.store.items import ItemScope
+from cosmos_emulator.store.items import SCAN_START, ItemScope
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -230,5 +230,5 @@ def _paged(container: Container, text: QueryText, slices: list[Slice], page_size
 
 def _scanned(text: QueryText, slices: list[Slice]) -> list[str]:
     (whole,) = slices
-    found = [item.document() for item in whole.items.scan(whole.scope, 0, 1000)]
+    found = [item.document() for item in whole.items.scan(whole.scope, SCAN_START, 1000)]
     return [json_text.dump(row).decode() for row in text.compile().run(found)]

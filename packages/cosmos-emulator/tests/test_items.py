@@ -112,29 +112,6 @@ async def test_a_hierarchical_key_supports_point_reads_and_prefix_queries(databa
     assert sorted([item_id async for item_id in matches]) == ["0", "1"]
 
 
-async def test_items_below_a_prefix_come_in_the_order_of_their_creation(
-    database: DatabaseProxy, raw: RawClient, clock: Clock
-) -> None:
-    container = await database.create_container("items", PartitionKey(["/a", "/b"], kind="MultiHash"), default_ttl=-1)
-    ids = [str(number) for number in range(40)]
-    for index, item_id in enumerate(ids):
-        await container.create_item(
-            {"id": item_id, "a": "xy"[index % 2], "b": item_id, "ttl": 5 if index < 12 else 100}
-        )
-    clock.advance(10)
-    sent = {"x-ms-documentdb-partitionkey": '["x"]', "x-ms-max-item-count": "3"}
-
-    found: list[str] = []
-    continuation: str | None = ""
-    while continuation is not None:
-        headers = {**sent, **({"x-ms-continuation": continuation} if continuation else {})}
-        page = await raw.send("GET", f"/{CONTAINER}/docs", kind="docs", link=CONTAINER, headers=headers)
-        found += [item["id"] for item in page.json["Documents"]]
-        continuation = page.headers.get("x-ms-continuation")
-
-    assert found == ids[12::2]
-
-
 async def test_a_point_operation_needs_every_level_of_a_hierarchical_key(database: DatabaseProxy) -> None:
     container = await database.create_container("levels", PartitionKey(["/a", "/b"], kind="MultiHash"))
     await container.create_item({"id": "1", "a": "x", "b": "y"})

@@ -25,7 +25,7 @@ from cosmos_emulator.names import checked_name
 from cosmos_emulator.operations.create_permission import checked_body
 from cosmos_emulator.operations.create_script import checked_script
 from cosmos_emulator.store.account import Account, Container
-from cosmos_emulator.store.items import Clock, ItemScope
+from cosmos_emulator.store.items import SCAN_START, Clock, ItemScope, ScanPosition
 from cosmos_emulator.store.resources import Resource
 from cosmos_emulator.throughput import checked_content
 
@@ -56,13 +56,13 @@ def _container_lines(account: Account, container: Container) -> Iterator[bytes]:
         for script in account.resources.children(kind, container.rid):
             yield _line({name: _own(script)})
     for partition in container.partitions:
-        position = 0
+        position = SCAN_START
         with closing(partition.separate_view()) as items:
             while chunk := items.scan(ItemScope(), position, _SCANNED):
                 for item in chunk:
                     document = json_text.parse_stored(item.body)
                     yield _line({"item": {name: document[name] for name in document if name not in SYSTEM_PROPERTIES}})
-                position = chunk[-1].number
+                position = ScanPosition(chunk[-1].epk, chunk[-1].number)
 
 
 def _own(resource: Resource) -> JsonObject:

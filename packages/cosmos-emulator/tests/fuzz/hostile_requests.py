@@ -77,6 +77,7 @@ _VALUES: Final[dict[str, list[str]]] = {
 }
 _TOKEN: Final[dict[str, Any]] = {
     "range": "0",
+    "epk": "",
     "number": 1,
     "given": 1,
     "start": True,

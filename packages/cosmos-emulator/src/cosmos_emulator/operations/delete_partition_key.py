@@ -7,7 +7,7 @@ from typing import Final
 
 from cosmos_emulator.messages.answer import Answer, partition_headers
 from cosmos_emulator.messages.request import Request
-from cosmos_emulator.store.items import ItemScope
+from cosmos_emulator.store.items import SCAN_START, ItemScope
 
 _AT_ONCE: Final = 100
 
@@ -20,7 +20,7 @@ async def handle(request: Request) -> Answer:
     while more:
         partition = await container.writable_partition_of(key)
         async with partition.transaction() as items:
-            found = items.scan(ItemScope(key=key), 0, _AT_ONCE)
+            found = items.scan(ItemScope(key=key), SCAN_START, _AT_ONCE)
             for item in found:
                 items.delete(item)
             more = bool(found)

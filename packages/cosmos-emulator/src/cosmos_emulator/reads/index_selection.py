@@ -8,7 +8,6 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
 from cosmos_emulator.query import Predicate
@@ -26,13 +25,26 @@ from cosmos_emulator.reads.paging import Fetch
 from cosmos_emulator.reads.slices import Slice
 from cosmos_emulator.store.index_definition import IndexDefinition, IndexPart, Names, local_prefix
 from cosmos_emulator.store.indexes import StoredIndex
-from cosmos_emulator.store.items import EntryPosition, EntryRange, ItemScope, StoredItem
+from cosmos_emulator.store.items import EntryPosition, EntryRange, ItemScope, ScanPosition, StoredItem
 
 _FEW: Final = 256  # fetching and sorting so few items is faster than filtering along an ordered index
 LONG_SCAN: Final = 1000  # items; after such a scan, an index is requested
 _FIRST_CHUNK: Final = 32
 
 Order = Sequence[tuple[Names, bool]]
+
+
+@dataclass(frozen=True, slots=True)
+class AllItems:
+    """Fetches all items of a slice that an index can serve, by number."""
+
+    one: Slice
+
+    def __call__(self, after: int, limit: int) -> list[StoredItem]:
+        """Implement `paging.Fetch`."""
+        key_range = self.one.scope.range  # of a single EPK
+        start = ScanPosition("" if key_range is None else key_range.start, after)
+        return self.one.items.scan(self.one.scope, start, limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +118,7 @@ class IndexAccess:
         otherwise = next(equal, None)
         if search.has_failed:
             return otherwise
-        return SearchedItems(one, search, otherwise or partial(one.items.scan, one.scope))
+        return SearchedItems(one, search, otherwise or AllItems(one))
 
     def finds_few(self, one: Slice, instead_of: OrderedAccess) -> bool:
         """Return whether so few items meet the conditions that sorting them is faster than `instead_of`."""
@@ -171,6 +183,9 @@ def _usefulness(access: OrderedAccess) -> tuple[bool, int]:
 
 def _start(scope: ItemScope) -> bytes | None:
     """Return the prefix of the scope's entries; None if no index stores them contiguously."""
-    if scope.epk is not None:
-        return local_prefix(scope.epk)
-    return b"" if scope.range is None else None
+    if scope.key is not None:
+        return local_prefix(scope.key.epk)
+    if scope.range is None:
+        return b""
+    # A query that pins the partition key reads the range of a single EPK.
+    return local_prefix(scope.range.start) if scope.range.end == scope.range.start + "0" else None

@@ -7,7 +7,7 @@ import base64
 import binascii
 import time
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import dropwhile
 from typing import Final, TypeVar
 
@@ -16,7 +16,7 @@ from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.pacing import ON_LOOP, SLICE_S
 from cosmos_emulator.reads.slices import Slice
-from cosmos_emulator.store.items import StoredItem
+from cosmos_emulator.store.items import SCAN_START, ItemScope, ScanPosition, StoredItem
 
 T = TypeVar("T")
 
@@ -105,7 +105,7 @@ class ItemPosition:
     """
 
     range_id: str
-    after: int
+    after: ScanPosition
     parent: ItemPosition | None = None
 
     @classmethod
@@ -113,28 +113,29 @@ class ItemPosition:
         """Return the position after an item of a read that began at `start`."""
         while start is not None and start.range_id not in one.partition.lineage[1:]:
             start = start.parent
-        return cls(one.partition.id, item.number, start)
+        epk = "" if one.scope.range is None else item.epk
+        return cls(one.partition.id, ScanPosition(epk, item.number), start)
 
-    def within(self, one: Slice) -> int:
-        """Return after which number a slice at or after this position continues."""
+    def within(self, one: Slice) -> ScanPosition:
+        """Return where a slice at or after this position continues."""
         if self.range_id in one.partition.lineage:
             return self.after
-        return 0 if self.parent is None else self.parent.within(one)
+        return SCAN_START if self.parent is None else self.parent.within(one)
 
     def as_json(self) -> JsonObject:
         """Return the position for a continuation token."""
         parent: JsonObject = {} if self.parent is None else {"parent": self.parent.as_json()}
-        return {"range": self.range_id, "number": self.after, **parent}
+        return {"range": self.range_id, "epk": self.after.epk, "number": self.after.number, **parent}
 
     @classmethod
     def of_json(cls, token: JsonObject) -> ItemPosition | None:
         """Return a token's position, if any. Raises 400."""
         match token:
-            case {"range": str() as range_id, "number": int() as number}:
+            case {"range": str() as range_id, "epk": str() as epk, "number": int() as number}:
                 parent = token.get("parent")
                 known = cls.of_json(parent) if isinstance(parent, dict) else None
-                return cls(range_id, number, known)
-            case {"range": _} | {"number": _}:
+                return cls(range_id, ScanPosition(epk, number), known)
+            case {"range": _} | {"epk": _} | {"number": _}:
                 raise malformed_continuation()
         return None
 
@@ -153,11 +154,13 @@ def item_chunks(
             raise malformed_continuation()
     size = _FIRST_CHUNK
     for one in remaining:
-        after = 0 if start is None else start.within(one)
+        after = SCAN_START if start is None else start.within(one)
+        if after.epk and one.scope == ItemScope():  # a range that is now a whole partition: keep its order
+            one = replace(one, scope=ItemScope(range=one.partition.range))
         fetch = None if candidates is None else candidates(one)
-        while chunk := one.items.scan(one.scope, after, size) if fetch is None else fetch(after, size):
+        while chunk := one.items.scan(one.scope, after, size) if fetch is None else fetch(after.number, size):
             yield one, chunk
-            after = chunk[-1].number
+            after = ScanPosition(chunk[-1].epk, chunk[-1].number)
             size = _CHUNK
 
 

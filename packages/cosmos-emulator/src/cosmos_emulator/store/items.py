@@ -51,6 +51,14 @@ class StoredItem(NamedTuple):
         return json_text.parse_stored(self.body)
 
 
+class ScanPosition(NamedTuple):
+    """The position of a scan: after this item. `epk` is used only in key ranges."""
+
+    epk: str
+    number: int
+
+
+SCAN_START: Final = ScanPosition("", 0)
 Row = TypeVar("Row", StoredItem, LoggedChange)
 EntryRange = tuple[bytes, bytes]
 """A range of index entries: from the first, inclusive, to the second, exclusive."""
@@ -74,19 +82,10 @@ class ItemScope:
     key: PartitionKey | None = None
     range: KeyRange | None = None
 
-    @property
-    def epk(self) -> str | None:
-        """The EPK of all items, if they have the same."""
-        if self.range is not None:
-            return self.range.start if self.range.end == self.range.start + "0" else None
-        return None if self.key is None else self.key.epk
-
     def where(self, epk: str = "epk") -> tuple[str, list[str]]:
         """Return a SQL condition and its arguments; `+epk` prevents SQLite from using the index by EPK."""
         if self.key is not None:
             return f"{epk} = ? AND +key = ?", [self.key.epk, self.key.text]
-        if self.epk is not None:
-            return f"{epk} = ?", [self.epk]
         if self.range is not None:
             return f"{epk} >= ? AND {epk} < ?", [self.range.start, self.range.end]
         return "1", []
@@ -137,35 +136,22 @@ class ItemView:
         ).fetchone()
         return None if row is None else StoredItem._make(row)
 
-    def scan(self, scope: ItemScope, after: int, limit: int) -> list[StoredItem]:
-        """Return the next items after a number, in the order of insertion.
+    def scan(self, scope: ItemScope, after: ScanPosition, limit: int) -> list[StoredItem]:
+        """Return the next items in the order of insertion (in a key range, by EPK first).
 
-        Returns at most `limit` items or about 1 MB; only an empty list means the end. The service uses this order, too,
-        without documenting it (azure-cosmos-dotnet-v3, BypassQueryParsingTests.cs).
+        Returns at most `limit` items or about 1 MB; only an empty list means the end.
         """
         condition, arguments = scope.where()
-        if scope.range is None or scope.epk is not None:
-            return self._chunk(
-                f"SELECT {_COLUMNS} FROM items WHERE {condition} AND number > ? AND {_VISIBLE} "  # noqa: S608 - constants
-                "ORDER BY number LIMIT ?",
-                [*arguments, after, self._clock(), limit],
-                StoredItem,
-            )
-        # Sorts numbers from the index by EPK: to sort rows, SQLite would read the items of the whole range.
-        numbers = (
-            f"SELECT number FROM items INDEXED BY items_by_epk WHERE {condition} AND number > ? "  # noqa: S608 - constants
-            "ORDER BY number LIMIT ?"
+        later, order = "number > ?", "number"
+        position: list[str | int] = [after.number]
+        if scope.range is not None:
+            later, order, position = "(epk, number) > (?, ?)", "epk, number", [after.epk, after.number]
+        return self._chunk(
+            f"SELECT {_COLUMNS} FROM items WHERE {condition} AND {later} AND {_VISIBLE} "  # noqa: S608 - constants
+            f"ORDER BY {order} LIMIT ?",
+            [*arguments, *position, self._clock(), limit],
+            StoredItem,
         )
-        chunk: list[StoredItem] = []
-        while not chunk and (found := self._connection.execute(numbers, [*arguments, after, limit]).fetchall()):
-            (after,) = found[-1]
-            marks = ",".join("?" * len(found))
-            chunk = self._chunk(
-                f"SELECT {_COLUMNS} FROM items WHERE number IN ({marks}) AND {_VISIBLE} ORDER BY number",  # noqa: S608 - constants
-                [*(number for (number,) in found), self._clock()],
-                StoredItem,
-            )
-        return chunk
 
     def changes(self, scope: ItemScope, after_lsn: int, until_lsn: int, since_s: int, limit: int) -> list[StoredItem]:
         """Return the latest versions after `after_lsn`, up to `until_lsn`, with `_ts` above `since_s`, in LSN order.
