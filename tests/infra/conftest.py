@@ -12,10 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.functions.conftest import app
 from tests.running_app import REPOSITORY
-
-__all__ = ["app"]
 
 MAIN = REPOSITORY / "infra" / "main.bicep"
 Json = Mapping[str, Any]
