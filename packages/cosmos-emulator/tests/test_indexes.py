@@ -46,7 +46,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _import(data: Path, directory: Path, policy: dict[str, Any]) -> EmulatorSettings:
     definition = directory / "definition.json"
-    definition.write_text(json.dumps({"partitionKey": {"paths": ["/pk"]}, "indexingPolicy": policy}))
+    definition.write_text(json.dumps({"partitionKey": {"paths": ["/pk"], "version": 2}, "indexingPolicy": policy}))
     names = ["--database", "db", "--container", "items", "--definition", str(definition), "--partitions", "1"]
     assert main(["import", "--data-dir", str(directory / "data"), *names, str(data / "items.jsonl")]) == 0
     return EmulatorSettings(data_dir=directory / "data")

@@ -26,7 +26,7 @@ test("a definition is completed with defaults and can be replaced", async () => 
   const { resource: definition } = await container.read();
   await container.replace({ ...definition, defaultTtl: 30 });
 
-  assert.deepEqual(definition.partitionKey, { paths: ["/pk"], kind: "Hash", version: 2 });
+  assert.deepEqual(definition.partitionKey, { paths: ["/pk"], kind: "Hash", version: 1 });
   assert.equal((await container.read()).resource.defaultTtl, 30);
 });
 
