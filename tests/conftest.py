@@ -12,12 +12,10 @@ from aiohttp import ClientSession
 from cosmos_emulator import EmulatorSettings
 from playwright.async_api import Browser
 
-from shared.settings import Account, Settings
 from tests.api import Api
 from tests.blog import Blog, EmulatorThread, new_blog
 from tests.browser import running_chromium
-from tests.items import unique
-from tests.running_app import RunningApp, provisioned, running_app
+from tests.running_app import RunningApp
 
 # No time limits, because a busy machine must not fail a test.
 hypothesis.settings.register_profile("project", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
@@ -59,14 +57,6 @@ def both_script_views(emulator: EmulatorThread, request: pytest.FixtureRequest) 
     emulator.settings.script_queries_see_own_writes = request.param
     yield
     emulator.settings.script_queries_see_own_writes = before
-
-
-@pytest.fixture(scope="session")
-def app(emulator: EmulatorThread, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
-    """The whole app on its own database, shared by all tests of a worker."""
-    settings = provisioned(Settings(account=Account(emulator.endpoint, emulator.key), database=unique("app")))
-    with running_app(settings, tmp_path_factory.mktemp("app") / "host.log") as running:
-        yield running
 
 
 @pytest.fixture

@@ -12,8 +12,11 @@ from aiohttp import ClientSession
 from shared.settings import Account, AuthMode, Settings
 from tests.api import Api
 from tests.blog import EmulatorThread
+from tests.functions.conftest import app
 from tests.items import unique
 from tests.running_app import TRIGGERS, RunningApp, provisioned, running_app
+
+__all__ = ["app"]
 
 # Returns a client that is signed in as the subject.
 SignedIn = Callable[[str], Api]

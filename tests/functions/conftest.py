@@ -8,10 +8,23 @@ import pytest
 from aiohttp import ClientSession
 
 from shared.database.client import connect
+from shared.settings import Account, Settings
 from tests.api import Api
 from tests.blog import Blog, EmulatorThread, at
 from tests.gateway import Gateway
-from tests.running_app import TRIGGERS, RunningApp, running_app
+from tests.items import unique
+from tests.running_app import TRIGGERS, RunningApp, provisioned, running_app
+
+
+@pytest.fixture(scope="package")
+def app(emulator: EmulatorThread, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
+    """The whole app on its own database, shared by a worker's tests of one package (a folder with `__init__.py`).
+
+    It stops after them, because it polls its change feeds all the time.
+    """
+    settings = provisioned(Settings(account=Account(emulator.endpoint, emulator.key), database=unique("app")))
+    with running_app(settings, tmp_path_factory.mktemp("app") / "host.log") as running:
+        yield running
 
 
 @pytest.fixture
@@ -28,7 +41,7 @@ def gateway(emulator: EmulatorThread) -> Iterator[Gateway]:
         yield listening
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def quiet_app(app: RunningApp, gateway: Gateway, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
     """A second process on the database of `app`, without change-feed functions."""
     settings = at(app.settings, gateway.endpoint)

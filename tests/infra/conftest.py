@@ -12,7 +12,10 @@ from typing import Any
 
 import pytest
 
+from tests.functions.conftest import app
 from tests.running_app import REPOSITORY
+
+__all__ = ["app"]
 
 MAIN = REPOSITORY / "infra" / "main.bicep"
 Json = Mapping[str, Any]

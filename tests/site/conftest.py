@@ -8,12 +8,12 @@ import pytest
 from aiohttp import ClientSession
 
 from tests.api import Api
-from tests.functions.conftest import gateway, quiet_api, quiet_app, stored
+from tests.functions.conftest import app, gateway, quiet_api, quiet_app, stored
 from tests.functions.test_read_your_writes import apps, clock, instances, lagging
 from tests.running_app import RunningApp
 from tests.site.pages import Site
 
-__all__ = ["apps", "clock", "gateway", "instances", "lagging", "quiet_api", "quiet_app", "stored"]
+__all__ = ["app", "apps", "clock", "gateway", "instances", "lagging", "quiet_api", "quiet_app", "stored"]
 
 
 @pytest.fixture
