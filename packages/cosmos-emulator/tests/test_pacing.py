@@ -6,12 +6,15 @@ import threading
 import time
 from collections.abc import Callable
 
+import pytest
+from cosmos_emulator import pacing
 from cosmos_emulator.pacing import ON_LOOP, checkpoint, in_worker
 
 DEADLINE_S = 10.0
 
 
-def test_a_worker_rests_while_the_event_loop_computes() -> None:
+def test_a_worker_rests_while_the_event_loop_computes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pacing, "_LOOP_FIRST_S", DEADLINE_S)  # on a busy machine, the loop computes for long
     steps, ends = 0, threading.Event()
 
     def work() -> None:
@@ -28,14 +31,14 @@ def test_a_worker_rests_while_the_event_loop_computes() -> None:
         with ON_LOOP:
             before = steps
             for _ in range(20):
-                time.sleep(0.0001)  # releases the interpreter lock, as a statement of SQLite does
+                time.sleep(0.0001)  # releases the interpreter lock, as an SQLite statement does
             during = steps - before
         _wait_for_steps(lambda: steps - before - during)
     finally:
         ends.set()
         worker.join(DEADLINE_S)
 
-    assert during < 10
+    assert during <= 1
 
 
 def _wait_for_steps(count: Callable[[], int]) -> None:
