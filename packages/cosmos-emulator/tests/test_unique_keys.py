@@ -7,6 +7,7 @@ from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, DatabaseProxy
 from tests.clock import Clock
 from tests.errors import fails_with
+from tests.raw_client import RawClient
 
 
 @pytest.fixture
@@ -36,6 +37,18 @@ async def test_a_missing_value_equals_null(unique: ContainerProxy) -> None:
 
     with fails_with(409):
         await unique.create_item({"id": "b", "pk": "p", "name": None, "number": 2})
+
+
+async def test_a_replacement_of_the_container_repeats_its_unique_keys(
+    unique: ContainerProxy, database: DatabaseProxy, raw: RawClient
+) -> None:
+    repeated = await unique.read()
+
+    with fails_with(403):
+        await database.replace_container("unique", PartitionKey("/pk"), default_ttl=5)
+    response = await raw.send("PUT", "/dbs/db/colls/unique", kind="colls", link="dbs/db/colls/unique", body=repeated)
+
+    assert (response.status, response.json["uniqueKeyPolicy"]) == (200, repeated["uniqueKeyPolicy"])
 
 
 async def test_logical_partitions_are_independent(unique: ContainerProxy) -> None:
