@@ -45,25 +45,38 @@ def test_a_class_that_was_killed_has_a_failure() -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the compiled suite is for Linux")
 def test_a_surprise_in_either_direction_fails(tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    run.write_text(
-        f"#!{sys.executable}\nimport pathlib, sys\n"
-        "output = pathlib.Path(sys.argv[sys.argv.index('--output') + 1])\n"
-        f"(output / 'Some.SomeTests.log').write_text({LOG!r})\n"
-    )
-    run.chmod(0o755)
-
-    finished = subprocess.run(  # noqa: S603 - a fixed command
-        [sys.executable, "-m", "tests.dotnet_suite", "--output", str(tmp_path / "logs"), "SomeTests"],
-        env={**os.environ, "COSMOS_DOTNET_TESTS": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    finished = run(tmp_path, "SomeTests", LOG)
 
     assert finished.returncode == 1, finished.stderr
     assert "Unexpected failure: SomeTests::Two (failed)" in finished.stdout
     assert "4 tests: 2 passed" in finished.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the compiled suite is for Linux")
+@pytest.mark.parametrize(("end", "code"), [("", 0), ("\nTest run summary: Failed!\n", 1)])
+def test_listed_tests_can_be_absent_only_if_their_class_was_killed(tmp_path: Path, end: str, code: int) -> None:
+    finished = run(tmp_path, "ClientTelemetryTests", f"passed One (271ms)\n{end}")
+
+    assert finished.returncode == code, finished.stdout
+    assert ("did not run" in finished.stdout) == bool(code)
+
+
+def run(folder: Path, name: str, log: str) -> subprocess.CompletedProcess[str]:
+    """Run the program with a suite that has one class, which writes this log."""
+    suite = folder / "run"
+    suite.write_text(
+        f"#!{sys.executable}\nimport pathlib, sys\n"
+        "output = pathlib.Path(sys.argv[sys.argv.index('--output') + 1])\n"
+        f"(output / 'Some.{name}.log').write_text({log!r})\n"
+    )
+    suite.chmod(0o755)
+    return subprocess.run(  # noqa: S603 - a fixed command
+        [sys.executable, "-m", "tests.dotnet_suite", "--output", str(folder / "logs"), name],
+        env={**os.environ, "COSMOS_DOTNET_TESTS": str(folder)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def test_every_expected_failure_has_a_reason() -> None:
