@@ -106,6 +106,8 @@ async def test_a_replace_can_change_the_policy_and_ttl_but_not_the_partition_key
         await database.replace_container(container, PartitionKey("/other"))
     with fails_with(400, match="without a version"):
         await database.replace_container(container, PartitionKey("/pk", version=1))
+    with fails_with(400, match="needs a 'partitionKey'"):
+        await database.replace_container(container, None)
 
 
 async def test_lists_and_queries_find_databases_and_containers(client: CosmosClient, database: DatabaseProxy) -> None:

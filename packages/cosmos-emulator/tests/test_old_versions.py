@@ -27,7 +27,10 @@ async def test_items_without_a_partition_key_are_found_by_later_versions(
     written = await raw.send("POST", f"/{CONTAINER}/docs", body={"id": "a", "n": 1}, **docs)
     container = database.get_container_client("items")
 
-    assert (refused.status, created.status, written.status) == (400, 201, 201)
+    settings = {**body, "defaultTtl": -1}
+    replaced = await raw.send("PUT", f"/{CONTAINER}", kind="colls", link=CONTAINER, body=settings, headers=OLD)
+
+    assert (refused.status, created.status, written.status, replaced.status) == (400, 201, 201, 200)
     assert created.json["partitionKey"]["systemKey"] is True
     assert (await container.read_item("a", NonePartitionKeyValue))["n"] == 1
     await container.upsert_item({"id": "b", "_partitionKey": "p"})

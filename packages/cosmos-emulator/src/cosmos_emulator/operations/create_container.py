@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from cosmos_emulator.container_definition import completed
-from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.messages import headers as h
 from cosmos_emulator.messages.answer import Answer, resource_answer
 from cosmos_emulator.messages.request import Request
+from cosmos_emulator.operations.container_bodies import container_body
 from cosmos_emulator.throughput import DEFAULT_CONTENT, offer_content, partitions_needed
-
-_LATEST: Final = "9999"
-_KEYS_ARE_REQUIRED: Final = "2018-12-31"
-# With it, later versions find the items of such containers (azure-cosmos-dotnet-v3, ContainerSettingsTests.cs).
-_SYSTEM_KEY: Final[JsonObject] = {"paths": ["/_partitionKey"], "kind": "Hash", "systemKey": True}
 
 
 async def handle(request: Request) -> Answer:
     """Create a container, with defaults filled in (201). Raises 400 if it is invalid, 409 if the name is taken.
 
-    Before version 2018-12-31, a container can be without a partition key. If the headers set no throughput, the
-    container shares the database's or gets the minimum. Its throughput and the setting `partitions` decide how many
-    physical partitions it has.
+    If the headers set no throughput, the container shares the database's or gets the minimum. Its throughput and the
+    setting `partitions` decide how many physical partitions it has.
     """
     account, database = request.gateway.account, request.database
-    body = request.json_object()
-    if body.get("partitionKey") is None and request.headers.get(h.VERSION, _LATEST) < _KEYS_ARE_REQUIRED:
-        body["partitionKey"] = dict(_SYSTEM_KEY)
-    if body.get("partitionKey") is None:
-        raise CosmosError(400, "A container needs a 'partitionKey' definition.")
+    body = container_body(request)
     content, shared = offer_content(request.headers), account.offer_of(database)
     if content is None and shared is not None:
         needed = partitions_needed(shared.body["content"], is_shared=True)
