@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Iterable
 from contextlib import suppress
+from typing import TypeVar, cast
 
 import azure.functions as func
 
@@ -23,7 +25,7 @@ from shared.http.responses import answered
 from shared.models.base import Item, RequestModel
 from shared.models.comment import NewComment
 from shared.models.like import NewLike
-from shared.models.post import NewPost
+from shared.models.post import NewPost, Post
 from shared.models.user import NewUser
 from shared.settings import settings
 from shared.site.web_page import Context, WebPage
@@ -36,6 +38,8 @@ _POSTS, _COMMENTS = 10, 100
 # The posts of this reader would fill the front page, so only the newest are kept.
 _WRITER, _KEPT_POSTS = 1, 3
 _switches = EmulatorSwitches()
+
+T = TypeVar("T")
 
 
 class _NoFields(RequestModel):
@@ -94,14 +98,12 @@ async def like_tour_post(call: Call[_NoFields]) -> func.HttpResponse:
 @bp.route(route="tour/comments", methods=["POST"])
 @Endpoint(body=_NoFields, statuses=(200,))
 async def write_tour_comments(call: Call[_NoFields]) -> func.HttpResponse:
-    """Prepare an author with a thousand comments."""
+    """Prepare an author with a thousand comments, or what is missing of them."""
     _require_back_end(call)
     blog = await open_blog()
     author = await _reader(blog, 0)
-    ids = [new_id("post", f"tour-{number}", author["id"]) for number in range(_POSTS)]
-    if await blog.posts.read(ids[-1], ids[-1]) is None:
-        await asyncio.gather(*(_commented_post(blog, author, number) for number in range(_POSTS)))
-    return answered({"userId": author["id"], "username": author["username"], "postIds": ids})
+    ids = await _all(_commented_post(blog, author, number) for number in range(_POSTS))
+    return answered({"userId": author["id"], "username": author["username"], "postIds": [one for one in ids if one]})
 
 
 @bp.route(route="tour/reads/{postId}", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
@@ -136,9 +138,26 @@ async def _reader(blog: Blog, number: int) -> Item:
         return await users.create_user(blog.users, new, idempotency_key=f"tour-{number}")
 
 
-async def _commented_post(blog: Blog, author: Item, number: int) -> None:
-    title, content = f"Post {number + 1} of a busy commenter", "The [tour](/tour) wrote this post."
-    first = NewPost(user_id=author["id"], title=title, content=content)
-    post = await posts.create_post(blog, first, idempotency_key=f"tour-{number}")
-    new = [NewComment(user_id=author["id"], content=f"Comment {one + 1}") for one in range(_COMMENTS)]
-    await asyncio.gather(*(comments.create_comment(blog, post["id"], one, idempotency_key=None) for one in new))
+async def _commented_post(blog: Blog, author: Item, number: int) -> str | None:
+    """Return the ID of a post with a hundred comments, or None if someone has deleted it."""
+    key = f"tour-{number}"
+    post_id = new_id("post", key, author["id"])
+    post = await blog.posts.read(post_id, post_id)
+    if post is None:
+        title, content = f"Post {number + 1} of a busy commenter", "The [tour](/tour) wrote this post."
+        first = NewPost(user_id=author["id"], title=title, content=content)
+        post = await posts.create_post(blog, first, idempotency_key=key)
+    elif post["type"] != Post.TYPE:
+        return None
+    new = [NewComment(user_id=author["id"], content=f"Comment {n + 1}") for n in range(post["commentCount"], _COMMENTS)]
+    await _all(comments.create_comment(blog, post_id, one, idempotency_key=None) for one in new)
+    return post_id
+
+
+async def _all(commands: Iterable[Awaitable[T]]) -> list[T]:
+    """Run commands concurrently. Raise the first error after all have ended, so that a repetition sees their writes."""
+    results = await asyncio.gather(*commands, return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+    return cast("list[T]", results)

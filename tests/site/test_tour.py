@@ -8,6 +8,7 @@ import re
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
+from unittest.mock import AsyncMock
 from uuid import uuid4
 
 import azure.functions as func
@@ -19,14 +20,16 @@ from playwright.async_api import Browser, Locator, Page, expect
 from bench.capacity import demand
 from functions import tour
 from shared.auth.callers import Caller
+from shared.data import posts
 from shared.database import emulator_switches
 from shared.database.emulator_switches import EmulatorSwitches
 from shared.errors import Forbidden
 from shared.http.calls import Call, parse_call
 from shared.settings import Account, Settings
 from tests.api import Api
-from tests.blog import EmulatorThread
+from tests.blog import Blog, EmulatorThread
 from tests.browser import PageLog
+from tests.functions.invocations import UNTRACED
 from tests.items import unique
 from tests.polling import eventually
 from tests.running_app import REPOSITORY, RunningApp, provisioned, running_app
@@ -285,6 +288,34 @@ async def test_everything_is_right_after_the_faults(at_step: Visit) -> None:
         await page.get_by_role("button", name="Rename and like", exact=True).click()
         done = "All 1,000 comments have the new name. 50 likes, counted as 50."
         await expect(page.locator("[data-checked]")).to_have_text(done, timeout=3 * WAIT_MS)
+
+
+async def test_comments_that_were_prepared_in_part_are_completed(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Step 7 prepares them while writes fail, and repeats the request until it succeeds."""
+    monkeypatch.setattr(tour, "open_blog", AsyncMock(return_value=blog.stored))
+    with blog.emulator.faults.during("503 operation=batch container=posts probability=0.5 seed=1"):
+        assert (await prepared_comments()).status_code == 503
+
+    answer = await prepared_comments()
+
+    stored = [await blog.posts.read(post_id, post_id) for post_id in json.loads(answer.get_body())["postIds"]]
+    assert [post and await blog.counts(post) for post in stored] == [(100, 0)] * 10
+
+
+async def test_a_deleted_post_of_the_tour_is_not_measured(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tour, "open_blog", AsyncMock(return_value=blog.stored))
+    monkeypatch.setattr(tour, "_COMMENTS", 1)
+    first, *others = json.loads((await prepared_comments()).get_body())["postIds"]
+    await posts.delete_post(blog.posts, first, etag=None)
+
+    assert json.loads((await prepared_comments()).get_body())["postIds"] == others
+
+
+async def prepared_comments() -> func.HttpResponse:
+    request = func.HttpRequest(
+        "POST", "http://blog.test/tour/comments", headers={"Content-Type": "application/json"}, body=b"{}"
+    )
+    return await tour.write_tour_comments(request, UNTRACED)
 
 
 async def test_the_bill_follows_the_load(at_step: Visit) -> None:
