@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import count
 from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import pytest
 from azure.cosmos import PartitionKey, ThroughputProperties
@@ -12,7 +13,7 @@ from cosmos_emulator import CosmosEmulator
 from cosmos_emulator.operations import list_changes
 from cosmos_emulator.reads import paging
 from tests.errors import fails_with
-from tests.raw_client import CONTAINER, RawClient
+from tests.raw_client import CONTAINER, RawClient, RawResponse
 
 
 async def test_create_if_not_exists_creates_once(client: CosmosClient) -> None:
@@ -287,16 +288,76 @@ async def test_the_creation_says_whether_the_container_shares_the_databases_thro
 
 
 async def test_an_offer_has_its_minimum_and_with_autoscale_a_tenth_of_the_maximum(
-    raw: RawClient, container: ContainerProxy
+    raw: RawClient, database: DatabaseProxy
 ) -> None:
-    (offer,) = (await raw.send("GET", "/offers", kind="offers")).json["Offers"]
-    path, link = f"/offers/{offer['_rid']}", offer["_rid"].lower()
+    await database.create_container("items", PartitionKey("/pk"))
+    maximum = ThroughputProperties(auto_scale_max_throughput=4000)
+    await database.create_container("autoscaled", PartitionKey("/pk"), offer_throughput=maximum)
+    manual, autoscale = (await raw.send("GET", "/offers", kind="offers")).json["Offers"]
 
-    read = await raw.send("GET", path, kind="offers", link=link, by_rid=True)
-    offer["content"] = {"offerAutopilotSettings": {"maxThroughput": 2000}}
-    replaced = await raw.send("PUT", path, kind="offers", link=link, by_rid=True, body=offer)
-    other = await raw.send("PUT", path, kind="offers", link=link, by_rid=True, body={**offer, "_rid": "NotAllowed"})
+    read = await raw.send("GET", f"/offers/{manual['_rid']}", kind="offers", link=manual["_rid"].lower(), by_rid=True)
+    replaced = await replace_offer(raw, autoscale, {"offerAutopilotSettings": {"maxThroughput": 2000}})
+    other = await replace_offer(raw, manual, {"offerThroughput": 500}, _rid="NotAllowed")
 
     assert [one.headers["x-ms-cosmos-min-throughput"] for one in (read, replaced)] == ["400", "1000"]
     assert replaced.json["content"]["offerThroughput"] == 200
     assert other.status == 400
+
+
+TO_AUTOSCALE = {"x-ms-cosmos-migrate-offer-to-autopilot": "true"}
+TO_MANUAL = {"x-ms-cosmos-migrate-offer-to-manual-throughput": "true"}
+
+
+@pytest.mark.parametrize(
+    ("manual_ru_s", "most_ru_s"), [(400, 1000), (1400, 1000), (1500, 2000), (4600, 5000), (11_000, 11_000)]
+)
+async def test_manual_throughput_is_migrated_to_autoscale(
+    raw: RawClient, database: DatabaseProxy, manual_ru_s: int, most_ru_s: int
+) -> None:
+    await database.create_container("items", PartitionKey("/pk"), offer_throughput=manual_ru_s)
+    (offer,) = (await raw.send("GET", "/offers", kind="offers")).json["Offers"]
+    refused = [
+        await replace_offer(raw, offer, {"offerAutopilotSettings": {"maxThroughput": 5000}}),
+        await replace_offer(raw, offer, {"offerAutopilotSettings": {"maxThroughput": 5000}}, TO_AUTOSCALE),
+    ]
+
+    migrated = await replace_offer(raw, offer, {"offerThroughput": -1}, TO_AUTOSCALE)
+
+    assert [one.status for one in refused] == [400] * 2
+    assert all("x-ms-cosmos-migrate-offer-to-autopilot" in one.json["message"] for one in refused)
+    assert (migrated.status, migrated.headers["x-ms-cosmos-min-throughput"]) == (200, "1000")
+    assert migrated.json["content"] == {
+        "offerThroughput": most_ru_s // 10,
+        "offerAutopilotSettings": {"maxThroughput": most_ru_s},
+    }
+
+
+async def test_autoscale_is_migrated_to_manual_throughput(raw: RawClient, client: CosmosClient) -> None:
+    maximum = ThroughputProperties(auto_scale_max_throughput=6000)
+    await client.create_database("shared", offer_throughput=maximum)
+    (offer,) = (await raw.send("GET", "/offers", kind="offers")).json["Offers"]
+    refused = [
+        await replace_offer(raw, offer, {"offerThroughput": 500}),
+        await replace_offer(raw, offer, {"offerThroughput": 500}, TO_MANUAL),
+    ]
+
+    migrated = await replace_offer(raw, offer, {"offerAutopilotSettings": {"maxThroughput": -1}}, TO_MANUAL)
+
+    assert [one.status for one in refused] == [400] * 2
+    assert all("x-ms-cosmos-migrate-offer-to-manual-throughput" in one.json["message"] for one in refused)
+    assert (migrated.status, migrated.headers["x-ms-cosmos-min-throughput"]) == (200, "400")
+    assert migrated.json["content"] == {"offerThroughput": 6000}
+
+
+async def replace_offer(
+    raw: RawClient, offer: dict[str, Any], content: dict[str, Any], headers: dict[str, str] | None = None, **body: str
+) -> RawResponse:
+    return await raw.send(
+        "PUT",
+        f"/offers/{offer['_rid']}",
+        kind="offers",
+        link=offer["_rid"].lower(),
+        by_rid=True,
+        body={**offer, "content": content, **body},
+        headers=headers,
+    )

@@ -16,6 +16,7 @@ _SMALLEST_AUTOSCALE_RU_S: Final = 1000
 _LARGEST_RU_S: Final = 1_000_000  # concepts-limits
 _PARTITION_RU_S: Final = 10_000
 _PARTITION_MANUAL_RU_S: Final = 6_000
+_MIGRATIONS: Final = (h.MIGRATE_TO_AUTOSCALE, h.MIGRATE_TO_MANUAL)
 DEFAULT_CONTENT: Final[JsonObject] = {"offerThroughput": _SMALLEST_RU_S}
 
 
@@ -44,6 +45,35 @@ def checked_content(content: Json) -> JsonObject:
     return content
 
 
+def replaced_content(before: Json, content: Json, headers: Mapping[str, str]) -> JsonObject:
+    """Return the content of an offer after its replacement. Raises 400 if it is invalid.
+
+    Only a migration switches between manual throughput and autoscale. It ignores the RU/s of the body, and clients send
+    -1. Sources: learn.microsoft.com/rest/api/cosmos-db/replace-an-offer for the requests, the autoscale FAQ for the
+    RU/s, azure-cosmos-dotnet-v3#1856 and azure-cosmos-throughput-scheduler#14 for the messages.
+    """
+    was_autoscale, is_autoscale = _is_autoscale(before), _is_autoscale(content)
+    to_autoscale, to_manual = (headers.get(name, "").lower() == "true" for name in _MIGRATIONS)
+    if not was_autoscale and (to_autoscale or is_autoscale):
+        if is_autoscale or not to_autoscale:
+            raise CosmosError(
+                400,
+                f"{h.MIGRATE_TO_AUTOSCALE} must be supplied and offercontent must not contain autopilotSettings"
+                " for migration from manual throughput to autoscale.",
+            )
+        most_ru_s = max(_SMALLEST_AUTOSCALE_RU_S, (provisioned_ru_s(before) + 500) // 1000 * 1000)
+        return checked_content({"offerAutopilotSettings": {"maxThroughput": most_ru_s}})
+    if was_autoscale and (to_manual or not is_autoscale):
+        if not (is_autoscale and to_manual):
+            raise CosmosError(
+                400,
+                f"{h.MIGRATE_TO_MANUAL} must be supplied and offercontent must contain autopilotSettings"
+                " for migration of autoscale collection to manual throughput",
+            )
+        return {"offerThroughput": provisioned_ru_s(before)}
+    return checked_content(content)
+
+
 def provisioned_ru_s(content: Json) -> int:
     """Return the RU/s of an offer's content; with autoscale, the maximum."""
     assert isinstance(content, dict)  # noqa: S101 - validated when stored, like the number below
@@ -55,8 +85,7 @@ def provisioned_ru_s(content: Json) -> int:
 
 def smallest_ru_s(content: Json) -> int:
     """Return the least RU/s, with autoscale of the maximum, to which an offer can be changed."""
-    is_autoscale = isinstance(content, dict) and "offerAutopilotSettings" in content
-    return _SMALLEST_AUTOSCALE_RU_S if is_autoscale else _SMALLEST_RU_S
+    return _SMALLEST_AUTOSCALE_RU_S if _is_autoscale(content) else _SMALLEST_RU_S
 
 
 def partitions_needed(content: Json, *, is_shared: bool) -> int:
@@ -65,13 +94,17 @@ def partitions_needed(content: Json, *, is_shared: bool) -> int:
     Each starts with at most 10,000 RU/s, or 6,000 RU/s of a container's manual throughput. Source:
     learn.microsoft.com/azure/cosmos-db/scaling-provisioned-throughput-best-practices.
     """
-    is_manual = isinstance(content, dict) and "offerAutopilotSettings" not in content and not is_shared
+    is_manual = not _is_autoscale(content) and not is_shared
     return math.ceil(provisioned_ru_s(content) / (_PARTITION_MANUAL_RU_S if is_manual else _PARTITION_RU_S))
 
 
 def partitions_serving(content: Json) -> int:
     """Return the least physical partitions that can serve the RU/s: more throughput splits until there are as many."""
     return math.ceil(provisioned_ru_s(content) / _PARTITION_RU_S)
+
+
+def _is_autoscale(content: Json) -> bool:
+    return isinstance(content, dict) and isinstance(content.get("offerAutopilotSettings"), dict)
 
 
 def _check(ru_s: Json, smallest: int, step: int) -> None:

@@ -1,4 +1,4 @@
-"""PUT /offers/{rid}: change the throughput."""
+"""PUT /offers/{rid}: change the throughput, or migrate it between manual and autoscale."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from cosmos_emulator.messages.answer import Answer, resource_answer
 from cosmos_emulator.messages.request import Request
 from cosmos_emulator.operations.resource_requests import check_if_match
 from cosmos_emulator.store.resources import Resource
-from cosmos_emulator.throughput import checked_content, partitions_serving, smallest_ru_s
+from cosmos_emulator.throughput import partitions_serving, replaced_content, smallest_ru_s
 
 
 async def handle(request: Request) -> Answer:
@@ -19,7 +19,7 @@ async def handle(request: Request) -> Answer:
     body = request.json_object()
     if body.get("_rid") != _offer(request).rid:  # azure-cosmos-dotnet-v3, OfferTests.cs, ValidateOfferReplace
         raise CosmosError(400, "The offer in the body is not the one in the path: their '_rid' differs.")
-    content = checked_content(body.get("content"))
+    content = replaced_content(_offer(request).body["content"], body.get("content"), request.headers)
     account = request.gateway.account
     for container in account.containers_of(_offer(request)):
         await container.split_to(partitions_serving(content))
