@@ -59,8 +59,8 @@ def test() -> None:
     setup()
     # These start Microsoft's programs, which take the whole machine, and have tasks of their own.
     elsewhere = ("tests/real_host", "tests/test_azure_functions_runtime.py")
-    # Three workers, because tests also wait. With worksteal, neighbors, which share fixtures, run in the same worker.
-    workers = ("-n", "3", "--dist", "worksteal")
+    # Four workers, because tests also wait. With worksteal, neighbors, which share fixtures, run in the same worker.
+    workers = ("-n", "4", "--dist", "worksteal")
     # The tests start many processes, which should not compile the same modules again.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     python("-m", "pytest", *workers, *(f"--ignore={path}" for path in elsewhere))
