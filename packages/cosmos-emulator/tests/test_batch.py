@@ -93,6 +93,20 @@ async def test_a_batch_needs_1_to_100_operations(container: ContainerProxy) -> N
         await container.execute_item_batch([create] * 101, "p")
 
 
+@pytest.mark.parametrize("partition_key", ["p", '["q"]', '["p", "q"]', "[{}]"])
+async def test_an_operation_of_a_transactional_batch_has_the_key_of_its_request(
+    raw: RawClient, container: ContainerProxy, partition_key: str
+) -> None:
+    operation = {"operationType": "Upsert", "resourceBody": {"id": "a", "pk": "p"}}
+
+    refused = await send(raw, operation, {**operation, "partitionKey": partition_key})
+    accepted = await send(raw, operation, {**operation, "partitionKey": '[ "p" ]'})
+
+    assert refused.status == 400
+    assert "One or more operations within the batch request have a different partition key value" in refused.text
+    assert (accepted.status, len(accepted.json)) == (200, 2)
+
+
 @pytest.mark.filterwarnings("ignore:Sending a large body")
 async def test_a_batch_over_2_mb_is_rejected(container: ContainerProxy) -> None:
     operations = [("create", ({"id": str(n), "pk": "p", "text": "x" * 1_100_000},)) for n in range(2)]

@@ -88,7 +88,10 @@ def completed(body: JsonObject) -> JsonObject:
     if "ttlPropertyPath" in filled and "defaultTtl" not in filled:
         raise CosmosError(400, "A 'ttlPropertyPath' needs a 'defaultTtl'.")
     _check_names(_computed(filled), definition)
-    filled["indexingPolicy"] = dict(_indexing(filled).document)
+    policy = filled["indexingPolicy"] = dict(_indexing(filled).document)
+    if policy["indexingMode"] == "none" and "defaultTtl" in filled:
+        # learn.microsoft.com/azure/cosmos-db/nosql/how-to-manage-indexing-policy, "No indexing"
+        raise CosmosError(400, "A container without an index, with indexingMode 'none', cannot have a 'defaultTtl'.")
     return filled
 
 

@@ -53,7 +53,7 @@ class BatchFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class BatchOperation:
-    """One operation; `partition_key` is JSON, in bulk requests only.
+    """One operation; `partition_key` is JSON. SDKs send it in bulk requests.
 
     .NET and Java set `minimalReturnPreference` (azure-cosmos-dotnet-v3, ItemBatchOperation.cs), others a header.
     """
@@ -137,6 +137,12 @@ def _operations(body: bytes) -> list[BatchOperation]:
 async def _atomic(request: Request, operations: list[BatchOperation], *, is_long: bool) -> Answer:
     container, gateway = request.container, request.gateway
     key = request.partition_key(container)
+    if any(_has_other_key(request, container, operation, key) for operation in operations):
+        # azure-sdk-for-js#17387 has the message.
+        raise CosmosError(
+            400,
+            "One or more operations within the batch request have a different partition key value than the request.",
+        )
     partition = await container.writable_partition_of(key)
     try:
         async with partition.transaction() as items:
@@ -225,6 +231,13 @@ def _own_key(request: Request, container: Container, operation: BatchOperation) 
     if operation.partition_key is None:
         return request.partition_key(container)
     return container.definition.partition_key.of_header(operation.partition_key)
+
+
+def _has_other_key(request: Request, container: Container, operation: BatchOperation, key: PartitionKey) -> bool:
+    try:
+        return operation.partition_key is not None and _own_key(request, container, operation) != key
+    except CosmosError:  # the JavaScript SDK sent text instead of JSON
+        return True
 
 
 def _answer(

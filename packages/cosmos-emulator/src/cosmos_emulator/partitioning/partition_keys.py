@@ -30,7 +30,7 @@ KEY_UNLIKE_DEFINITION: Final = (
 # test_changefeed_partition_key_variation.py).
 _MAX_BYTES: Final = 2048
 _MAX_LEVELS: Final = 3
-_SEGMENT: Final = re.compile(r"""/("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^/"'][^/]*|)""")
+_SEGMENT: Final = re.compile(r"""/("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^/"'*][^/*]*)""")
 _PATH: Final = re.compile(f"(?:{_SEGMENT.pattern})+")
 
 
@@ -123,7 +123,7 @@ def _key_of_header(definition: PartitionKeyDefinition, text: str) -> PartitionKe
 
 
 def parse_path(path: Json) -> tuple[str, ...]:
-    """Return the property names of `/a/b`, `/"a b"/c` or `/'a/b'`. Raises 400 otherwise.
+    """Return the property names of `/a/b`, `/"a b"/c` or `/'a/b'`. Raises 400 otherwise (PlagueHO/CosmosDB#153).
 
     As in the SDKs (azure-cosmos _base.py, ParsePaths), an escaped quote keeps its backslash.
     """
@@ -131,7 +131,11 @@ def parse_path(path: Json) -> tuple[str, ...]:
         raise CosmosError(400, f"The path {path!r} is invalid: it must start with '/' and name a property.")
     text = path.removesuffix("/?")
     if not _PATH.fullmatch(text):
-        raise CosmosError(400, f"The path {path!r} is invalid: a quoted name must end with its quote.")
+        raise CosmosError(
+            400,
+            f"The path {path!r} is invalid: it must contain only valid characters, with quotes in pairs, and not"
+            " contain a trailing slash or wildcard character.",
+        )
     return tuple(name[1:-1] if name[:1] in ('"', "'") else name.strip() for name in _SEGMENT.findall(text))
 
 
