@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
+import hypothesis
 import pytest
 from aiohttp import ClientSession
 from azure.cosmos import PartitionKey
@@ -12,6 +13,10 @@ from cosmos_emulator import CosmosEmulator, EmulatorSettings
 from tests.clock import Clock
 from tests.emulator_client import connected
 from tests.raw_client import RawClient
+
+# No time limits, because a busy machine must not fail a test.
+hypothesis.settings.register_profile("project", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("project")
 
 
 @pytest.fixture

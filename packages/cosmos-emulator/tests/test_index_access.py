@@ -133,7 +133,7 @@ def runner() -> Iterator[asyncio.Runner]:
         yield running
 
 
-@settings(max_examples=75, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=75, suppress_health_check=list(HealthCheck))
 @given(
     policy=policies(),
     stored=st.lists(documents(), max_size=14),

@@ -131,7 +131,7 @@ def test_markers_change_the_settings_of_an_account(project: pytest.Pytester) -> 
                 assert str(cosmos.settings.replica_lag) == "500ms±200ms"
                 assert cosmos.settings.throttle
 
-            @pytest.mark.cosmos(partitions=3, faults=["500 operation=create-database"])
+            @pytest.mark.cosmos(partitions=3, faults=["413 operation=create-database"])
             def test_the_closest_marker_wins(self, cosmos):
                 assert (cosmos.settings.partitions, str(cosmos.settings.replica_lag)) == (3, "500ms±200ms")
                 with pytest.raises(CosmosHttpResponseError):

@@ -6,15 +6,13 @@ import pytest
 from cosmos_emulator.charges import PROFILES, ChargeModel
 from cosmos_emulator.charges.tables import SIZES_KB, read_ru, write_units
 from cosmos_emulator.indexing import IndexingPolicy
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 Document = dict[str, Any]
 
 model = ChargeModel()
 
-# The duration of an example depends on the machine, not on the model.
-untimed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 policies = st.sampled_from(
     [
         IndexingPolicy.parse(None, ["/pk"]),
@@ -41,13 +39,11 @@ documents = st.builds(
 sizes = st.integers(0, 3 * 1024 * 1024)
 
 
-@untimed
 @given(documents, policies)
 def test_a_delete_costs_as_much_as_the_create(item: Document, policy: IndexingPolicy) -> None:
     assert model.delete(item, policy) == model.create(item, policy)
 
 
-@untimed
 @given(documents, documents, policies, st.integers(1, 10))
 def test_a_patch_is_never_cheaper_than_the_replace(
     old: Document, new: Document, policy: IndexingPolicy, operations: int
@@ -55,19 +51,16 @@ def test_a_patch_is_never_cheaper_than_the_replace(
     assert model.patch(old, new, operations, policy) > model.replace(old, new, policy)
 
 
-@untimed
 @given(documents, documents, policies)
 def test_a_replace_costs_the_same_in_both_directions(old: Document, new: Document, policy: IndexingPolicy) -> None:
     assert model.replace(old, new, policy) == pytest.approx(model.replace(new, old, policy))
 
 
-@untimed
 @given(documents, policies)
 def test_a_replace_with_the_same_item_changes_no_index_term(item: Document, policy: IndexingPolicy) -> None:
     assert policy.changed(policy.terms(item), policy.terms(item)) == 0
 
 
-@untimed
 @given(documents, documents, policies)
 def test_a_replace_changes_no_more_terms_than_a_delete_and_a_create(
     old: Document, new: Document, policy: IndexingPolicy
@@ -77,7 +70,6 @@ def test_a_replace_changes_no_more_terms_than_a_delete_and_a_create(
     assert policy.changed(old_terms, new_terms) <= old_terms.units + new_terms.units
 
 
-@untimed
 @given(documents, policies, sizes, sizes)
 def test_a_larger_item_never_costs_less_to_write(item: Document, policy: IndexingPolicy, one: int, other: int) -> None:
     smaller, larger = sorted((one, other))
@@ -85,7 +77,6 @@ def test_a_larger_item_never_costs_less_to_write(item: Document, policy: Indexin
     assert model.create(item, policy, size_bytes=smaller) <= model.create(item, policy, size_bytes=larger)
 
 
-@untimed
 @given(sizes, sizes, st.sampled_from(list(PROFILES.values())))
 def test_a_larger_item_never_costs_less_to_read(one: int, other: int, profile: Any) -> None:
     smaller, larger = sorted((one, other))
@@ -95,7 +86,6 @@ def test_a_larger_item_never_costs_less_to_read(one: int, other: int, profile: A
     assert either.query(1, 1, smaller, filtered=True) <= either.query(1, 1, larger, filtered=True)
 
 
-@untimed
 @given(documents, policies)
 def test_indexing_is_never_cheaper_than_not_indexing(item: Document, policy: IndexingPolicy) -> None:
     unindexed = IndexingPolicy.parse({"indexingMode": "none"}, ["/pk"])

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from cosmos_emulator.query import OrderPosition, compile_query, parse
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.query import oracle
 from tests.query.oracle import Condition, Item
@@ -26,14 +26,12 @@ def assert_same_rows(actual: list[Any], expected: list[Any]) -> None:
     assert oracle.same(actual, expected), f"{actual} != {expected}"
 
 
-@settings(deadline=None)
 @given(oracle.item_lists, oracle.conditions)
 def test_filters_match_the_oracle(items: list[Item], condition: Condition) -> None:
     expected = oracle.filtered(items, condition)
     assert_same_rows(rows(f"SELECT * FROM c WHERE {condition.text}", items), expected)
 
 
-@settings(deadline=None)
 @given(oracle.item_lists, oracle.conditions)
 def test_condition_values_match_the_oracle(items: list[Item], condition: Condition) -> None:
     values = [condition.value(item) for item in items]
@@ -41,7 +39,6 @@ def test_condition_values_match_the_oracle(items: list[Item], condition: Conditi
     assert_same_rows(rows(f"SELECT VALUE {condition.text} FROM c", items), expected)
 
 
-@settings(deadline=None)
 @given(oracle.item_lists, oracle.conditions, KEYS, COUNTS, COUNTS)
 def test_ordered_rows_with_offset_and_limit_match_the_oracle(
     items: list[Item], condition: Condition, keys: list[tuple[str, bool]], offset: int, limit: int
@@ -51,7 +48,6 @@ def test_ordered_rows_with_offset_and_limit_match_the_oracle(
     assert_same_rows(rows(text, items[::-1]), expected)
 
 
-@settings(deadline=None)
 @given(oracle.item_lists, KEYS, COUNTS)
 def test_ordered_rows_with_top_match_the_oracle(items: list[Item], keys: list[tuple[str, bool]], top: int) -> None:
     text = f"SELECT TOP {top} VALUE c.id FROM c {order_by(keys)}"
@@ -59,7 +55,6 @@ def test_ordered_rows_with_top_match_the_oracle(items: list[Item], keys: list[tu
     assert_same_rows(rows(text, items), expected)
 
 
-@settings(deadline=None)
 @given(oracle.item_lists, oracle.conditions, st.sampled_from(oracle.FIELDS), COUNTS)
 def test_distinct_rows_match_the_oracle(items: list[Item], condition: Condition, name: str, top: int) -> None:
     text = f"SELECT DISTINCT TOP {top} VALUE c.{name} FROM c WHERE {condition.text}"
@@ -67,7 +62,6 @@ def test_distinct_rows_match_the_oracle(items: list[Item], condition: Condition,
     assert_same_rows(rows(text, items), oracle.distinct(values)[:top])
 
 
-@settings(deadline=None)
 @given(oracle.item_lists, st.sampled_from(oracle.FIELDS), st.booleans())
 def test_ordered_distinct_rows_match_the_oracle(items: list[Item], name: str, descending: bool) -> None:
     text = f"SELECT DISTINCT VALUE c.{name} FROM c {order_by([(name, descending)])}"
@@ -78,7 +72,6 @@ def test_ordered_distinct_rows_match_the_oracle(items: list[Item], name: str, de
 FUNCTIONS = ["COUNT", "SUM", "MIN", "MAX", "AVG"]
 
 
-@settings(deadline=None)
 @given(oracle.item_lists, oracle.conditions, st.sampled_from(oracle.FIELDS), st.sampled_from(oracle.FIELDS))
 def test_groups_match_the_oracle(items: list[Item], condition: Condition, key: str, name: str) -> None:
     calls = ", ".join(f"{function}(c.{name}) AS {function}_" for function in FUNCTIONS)
@@ -90,7 +83,6 @@ def test_groups_match_the_oracle(items: list[Item], condition: Condition, key: s
     assert_same_rows(rows(text, items), expected)
 
 
-@settings(deadline=None)
 @given(oracle.item_lists, oracle.conditions, st.sampled_from(oracle.FIELDS))
 def test_aggregates_match_the_oracle(items: list[Item], condition: Condition, name: str) -> None:
     calls = ", ".join(f"{function}(c.{name}) AS {function}_" for function in FUNCTIONS)
@@ -102,7 +94,6 @@ def _aggregates(items: list[Item], name: str) -> Item:
     return {f"{function}_": oracle.aggregate(function, items, name) for function in FUNCTIONS}
 
 
-@settings(deadline=None)
 @given(oracle.item_lists, oracle.conditions, KEYS, st.integers(min_value=1, max_value=5), st.none() | COUNTS)
 def test_ordered_pages_return_all_rows(
     items: list[Item], condition: Condition, keys: list[tuple[str, bool]], page_size: int, top: int | None

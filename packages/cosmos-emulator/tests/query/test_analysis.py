@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from cosmos_emulator.query import compile_query, filter_predicates, order_by_paths, parse, pinned_values
-from hypothesis import given, settings
+from hypothesis import given
 from tests.query import oracle
 from tests.query.oracle import Condition
 
@@ -71,7 +71,6 @@ def test_a_query_without_order_has_no_order_paths() -> None:
     assert order_by_paths(parse("SELECT * FROM c")) is None
 
 
-@settings(deadline=None)
 @given(oracle.conditions, oracle.item_lists)
 def test_filtering_by_the_analysis_loses_no_match(condition: Condition, items: list[dict[str, Any]]) -> None:
     query = parse(f"SELECT * FROM c WHERE {condition.text}")

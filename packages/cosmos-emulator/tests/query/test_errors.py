@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.query import compile_condition, compile_query, parse
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.query.rows import refusal, rows
 
@@ -165,19 +165,16 @@ def _run_or_refuse(text: str) -> None:
         assert error.status == 400  # noqa: PT017 - the query can also succeed
 
 
-@settings(deadline=None)
 @given(st.lists(TOKENS, max_size=25))
 def test_any_sequence_of_tokens_runs_or_is_rejected(tokens: list[str]) -> None:
     _run_or_refuse(" ".join(tokens))
 
 
-@settings(deadline=None)
 @given(st.lists(TOKENS, max_size=12), st.lists(TOKENS, max_size=8))
 def test_any_clauses_run_or_are_rejected(selection: list[str], condition: list[str]) -> None:
     _run_or_refuse(f"SELECT {' '.join(selection)} FROM c WHERE {' '.join(condition)}")
 
 
-@settings(deadline=None)
 @given(st.text(max_size=60))
 def test_any_text_runs_or_is_rejected(text: str) -> None:
     _run_or_refuse(text)
