@@ -9,17 +9,12 @@ pytest_plugins = ["pytester"]
 
 @pytest.fixture
 def project(pytester: pytest.Pytester) -> pytest.Pytester:
-    """An empty project that treats warnings as errors.
-
-    A background thread of azure-cosmos can outlive its client, and connect while the account stops.
-    """
+    """An empty project that treats warnings as errors."""
     pytester.makeini(
         """
         [pytest]
         filterwarnings =
             error
-            ignore::pytest.PytestUnhandledThreadExceptionWarning
-            ignore::pytest.PytestUnraisableExceptionWarning
         asyncio_mode = auto
         asyncio_default_fixture_loop_scope = function
         """
@@ -84,6 +79,49 @@ def test_the_emulator_is_imported_only_if_a_test_uses_it(project: pytest.Pyteste
 
         def test_account(cosmos):
             assert "cosmos_emulator.emulator" in sys.modules
+        """,
+        2,
+    )
+
+
+def test_a_client_is_not_closed_during_its_health_check(project: pytest.Pytester) -> None:
+    """azure-cosmos would log an error, whose traceback can end pytest on Python 3.11 (python/cpython#106905)."""
+    passes(
+        project,
+        """
+        import logging
+        import threading
+        import time
+
+        import pytest
+
+        run = threading.Thread.run
+        logged = []
+        checks = []
+
+        class Keep(logging.Handler):
+            emit = logged.append
+
+        @pytest.fixture(autouse=True, scope="module")
+        def kept():
+            logging.getLogger("azure.cosmos").addHandler(Keep(logging.ERROR))
+
+        def start_late(thread):
+            if thread.name == "cosmos-endpoint-refresh":
+                checks.append(thread)
+                time.sleep(0.5)
+            run(thread)
+
+        def test_client(cosmos, monkeypatch):
+            monkeypatch.setattr(threading.Thread, "run", start_late)
+            cosmos.client()
+            while not checks:
+                time.sleep(0.01)
+
+        def test_its_end():
+            for check in checks:
+                check.join()
+            assert [record.getMessage() for record in logged] == []
         """,
         2,
     )
