@@ -47,7 +47,7 @@ async def page_post(call: Call[None]) -> Context:
     With the query parameter comment, the comments start at this one, which costs another point read.
     """
     stored, post_id, comment_id = (await open_blog()).posts, call.path["postId"], call.comment_id
-    post, commented, liked = await _all(
+    post, commented, liked = await run_all(
         posts.get_post(stored, post_id),
         comments.list_comments_from(stored, post_id, comment_id, limit=call.limit)
         if comment_id
@@ -125,7 +125,7 @@ async def get_sitemap(_call: Call[None]) -> Context:
 async def _user_with_posts(call: Call[None]) -> Context:
     """The user and the posts that the pages about a user show: Q1 and Q3. Raises UserNotFound."""
     stored, user_id = (await open_blog()).users, call.path["userId"]
-    user, page = await _all(
+    user, page = await run_all(
         users.get_user(stored, user_id),
         posts.list_posts_of_user(stored, user_id, limit=call.limit, cursor=call.cursor),
     )
@@ -138,9 +138,9 @@ async def _user_with_posts(call: Call[None]) -> Context:
     }
 
 
-async def _all(*reads: Awaitable[Any]) -> Sequence[Any]:
-    """Run reads concurrently, and to the end even if one fails, so that the page reports the whole charge."""
-    results = await asyncio.gather(*reads, return_exceptions=True)
+async def run_all(*work: Awaitable[Any]) -> Sequence[Any]:
+    """Run work concurrently and to the end, then raise its first error. A page thus reports the whole charge."""
+    results = await asyncio.gather(*work, return_exceptions=True)
     for result in results:
         if isinstance(result, BaseException):
             raise result

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Iterable
 from contextlib import suppress
-from typing import TypeVar, cast
 
 import azure.functions as func
 
 from functions.feed import front_page
+from functions.site import run_all
 from shared.data import comments, likes, posts, users
 from shared.data.blog import Blog, open_blog
 from shared.data.idempotency import new_id
@@ -38,8 +37,6 @@ _POSTS, _COMMENTS = 10, 100
 # The posts of this reader would fill the front page, so only the newest are kept.
 _WRITER, _KEPT_POSTS = 1, 3
 _switches = EmulatorSwitches()
-
-T = TypeVar("T")
 
 
 class _NoFields(RequestModel):
@@ -98,11 +95,11 @@ async def like_tour_post(call: Call[_NoFields]) -> func.HttpResponse:
 @bp.route(route="tour/comments", methods=["POST"])
 @Endpoint(body=_NoFields, statuses=(200,))
 async def write_tour_comments(call: Call[_NoFields]) -> func.HttpResponse:
-    """Prepare an author with a thousand comments, or what is missing of them."""
+    """Prepare an author with a thousand comments, of which only the missing ones are written."""
     _require_back_end(call)
     blog = await open_blog()
     author = await _reader(blog, 0)
-    ids = await _all(_commented_post(blog, author, number) for number in range(_POSTS))
+    ids = await run_all(*(_commented_post(blog, author, number) for number in range(_POSTS)))
     return answered({"userId": author["id"], "username": author["username"], "postIds": [one for one in ids if one]})
 
 
@@ -150,14 +147,6 @@ async def _commented_post(blog: Blog, author: Item, number: int) -> str | None:
     elif post["type"] != Post.TYPE:
         return None
     new = [NewComment(user_id=author["id"], content=f"Comment {n + 1}") for n in range(post["commentCount"], _COMMENTS)]
-    await _all(comments.create_comment(blog, post_id, one, idempotency_key=None) for one in new)
+    # To the end, so that a repetition of a failed request sees their writes.
+    await run_all(*(comments.create_comment(blog, post_id, one, idempotency_key=None) for one in new))
     return post_id
-
-
-async def _all(commands: Iterable[Awaitable[T]]) -> list[T]:
-    """Run commands concurrently. Raise the first error after all have ended, so that a repetition sees their writes."""
-    results = await asyncio.gather(*commands, return_exceptions=True)
-    for result in results:
-        if isinstance(result, BaseException):
-            raise result
-    return cast("list[T]", results)

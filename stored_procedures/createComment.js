@@ -1,7 +1,7 @@
 /**
  * Creates a comment, its idempotency record and its count in one transaction.
  *
- * Container posts, partition key postId. Run again, with the same parameters, it returns the same comment.
+ * Container posts, partition key postId. A repeated call with the same parameters returns the same comment.
  *
  * @param {object} comment  the item to create
  * @param {object|null} record  the command's idempotency record: id, fingerprint, ttl and more

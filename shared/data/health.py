@@ -1,4 +1,4 @@
-"""Readiness: whether the account has one write region, database and scripts exist, and containers can be read."""
+"""Readiness: whether the account has one write region, the database and scripts exist, and containers can be read."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def metered(function: str = "") -> Iterator[Charge]:
 
 
 def add_share(charge: Charge, sharers: int) -> None:
-    """Add this request's share of the work that several requests waited for, and the session of that work."""
+    """Add this request's share of work that was metered apart, by one or several requests, and the work's session."""
     own = current_charge.get()
     if own is not None:
         own.answers += charge.answers

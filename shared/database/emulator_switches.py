@@ -23,7 +23,7 @@ _WRITES: Final = "batch,create,execute,patch,upsert"
 FAILURES: Final[tuple[dict[str, object], ...]] = (
     {"fault": 503, "operation": _WRITES, "probability": 0.2, "times": 60, "seed": 1},
     {"fault": "drop", "when": "after", "operation": _WRITES, "probability": 0.2, "times": 60, "seed": 2},
-    # While it cannot be read, a change feed invokes no function. There are two.
+    # A change feed that cannot be read invokes no function. There are two feeds.
     {"fault": "hang", "hang-ms": 10_000, "operation": "change-feed", "times": 2},
 )
 

@@ -57,7 +57,7 @@ class SessionTransport(AioHttpTransport):  # type: ignore[misc]  # untyped
             return await self._send(request, **options)
         of_process = request.headers.get(SESSION_HEADER)
         for attempt in range(SESSION_RETRIES + 1):
-            # Another read of this API request may have found out in between that a token is wrong.
+            # Meanwhile, another read of this API request may have found that a token is wrong.
             if known := _is_read(request) and charge.session.tokens_of(rid):
                 merged = Session()
                 merged.add(rid, ",".join(filter(None, (known, of_process))))

@@ -53,7 +53,7 @@ class Copies:
     creations: Coalescer[str, Item, bool] | None = None
 
     async def put(self, post: Item, *, exists: bool = True) -> None:
-        """Make the copy show `post`, unless it is newer: one write if `exists` tells whether it exists, otherwise two.
+        """Write `post` to its copy, unless the copy is newer: one write if `exists` is correct, otherwise two.
 
         A late delivery can create the copy of a post that has been deleted since. After a creation, the post is
         therefore read again. The same applies if the copy is already at this version: its creation may have failed

@@ -6,7 +6,7 @@
   write that read the name before it, because the rename is stored by the time the change feed delivers the item, and
   the user is read after that (docs/reliability.md lists all reads).
 
-Writes to `posts` come back as changes, then with the current name, so the loop terminates.
+Each write to `posts` comes back as a change, which already has the current name, so the loop terminates.
 """
 
 from __future__ import annotations
@@ -147,8 +147,8 @@ class _Delivery:
 
     async def _trim_front_page(self) -> None:
         if self.has_filled_front_page and (self.front_page_copies.trigger or not self.front_page.surplus):
-            # Concurrent deliveries may have filled the same places; the last one to read `feed` sees all copies. The
-            # trigger has already deleted the surplus.
+            # The index is stale: the trigger has deleted the surplus, or concurrent deliveries have filled the same
+            # places, and the last one to read `feed` sees all copies. With a surplus to delete, `trim` reads `feed`.
             self.front_page = await FrontPageIndex.read(self.blog.feed, surplus=BATCH_LIMIT)
         await trim(self.front_page_copies, self.front_page)
 

@@ -30,10 +30,10 @@ TRANSACTIONS_AT_ONCE: Final = 8
 # An item costs about 11 RU to rename, and a container has at least 400 RU/s.
 ITEMS_PER_TRANSACTION: Final = 25
 
-# The interval between transactions for each of their items: at first 50 items a second, never less than 10.
+# Seconds between transactions, for each of their items: at first 50 items a second, later at least 10.
 _FIRST_S: Final = 0.02
 _LONGEST_S: Final = 0.1
-# The share of the interval that remains after a second: until the first 429, and later.
+# The factor by which the interval shrinks in a second: before the first 429, and after it.
 _UNTIL_429: Final = 0.5
 _AFTER_429: Final = 0.8
 
@@ -200,7 +200,7 @@ class Pace:
                     self._slow_down(items)
 
     def _wait_s(self) -> float:
-        # The SDK waits as long before it sends a throttled transaction again.
+        # The SDK waits for the same time before it sends a throttled transaction again.
         throttled_s = (charge.retry_after_s or 0.0 for charge in self._running.values())
         return max(self._next_s - time.monotonic(), *throttled_s, 0.0)
 

@@ -41,8 +41,8 @@ async def _settle(blog: Blog, pace: Pace, user: Item) -> None:
     if not former:
         return
     # The fan-out continues the trace of the rename, and so do the changes that it writes.
-    delivery = current_traceparent()
-    with span("rename fan-out", caller=writer_of(user), links=[delivery]) as recorded:
+    delivery_trace = current_traceparent()
+    with span("rename fan-out", caller=writer_of(user), links=[delivery_trace]) as recorded:
         items = await fan_out_rename(blog.posts, user, blog.transactions.rename_procedure, pace)
         recorded.set_attribute("blog.fan_out.items", items)
         metrics.fan_out_items.record(items)
