@@ -72,6 +72,7 @@ class GroupCommit:
         finally:
             if command.bill is not None:
                 add_share(*command.bill)
+        # None: it was left out of its group, which wrote nothing for it.
         return added or await add_item(posts, item, record)
 
     async def _commit(self, key: tuple[Container, str], commands: Sequence[_Command]) -> list[Added | None]:
