@@ -95,6 +95,12 @@ def test_parsing_does_not_modify_the_document() -> None:
     assert given == {"includedPaths": [{"path": "/", "indexes": []}]}
 
 
+def test_a_policy_that_only_new_containers_cannot_have_is_still_read() -> None:
+    stored = IndexingPolicy.parse({"indexingMode": "none", "automatic": True}, ["/pk"]).document
+
+    assert stored["automatic"] is True
+
+
 def test_mode_none_has_no_paths() -> None:
     assert IndexingPolicy.parse({"indexingMode": "none"}, ["/pk"]).document == {
         "indexingMode": "none",

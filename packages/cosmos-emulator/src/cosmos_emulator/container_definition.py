@@ -89,6 +89,10 @@ def completed(body: JsonObject) -> JsonObject:
         raise CosmosError(400, "A 'ttlPropertyPath' needs a 'defaultTtl'.")
     _check_names(_computed(filled), definition)
     policy = filled["indexingPolicy"] = dict(_indexing(filled).document)
+    # Checked here, so that data directories with such containers can still be opened.
+    if policy["indexingMode"] == "none" and policy["automatic"]:
+        # azure-cosmos-table-dotnet#68
+        raise CosmosError(400, "Indexing mode value cannot be 'none' when automatic indexing is specified as 'true'.")
     if policy["indexingMode"] == "none" and "defaultTtl" in filled:
         # learn.microsoft.com/azure/cosmos-db/nosql/how-to-manage-indexing-policy, "No indexing"
         raise CosmosError(400, "A container without an index, with indexingMode 'none', cannot have a 'defaultTtl'.")

@@ -41,8 +41,6 @@ def parse_mode(document: Mapping[str, Json]) -> IndexingMode:
     given = document.get("indexingMode", "consistent")
     mode = canonical(given, ("consistent", "none"))
     if mode == "none":
-        if document.get("automatic") is True:  # azure-cosmos-table-dotnet#68
-            refuse("Indexing mode value cannot be 'none' when automatic indexing is specified as 'true'.")
         return "none"
     if mode != "consistent":
         refuse(f"The indexing mode '{given}' is not supported. Choose between 'consistent' and 'none'.")
