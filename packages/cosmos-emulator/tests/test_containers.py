@@ -10,6 +10,7 @@ import pytest
 from azure.cosmos import PartitionKey, ThroughputProperties
 from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
 from cosmos_emulator import CosmosEmulator
+from cosmos_emulator.container_definition import ContainerDefinition
 from cosmos_emulator.operations import list_changes
 from cosmos_emulator.reads import paging
 from tests.errors import fails_with
@@ -76,6 +77,15 @@ async def test_an_invalid_definition_is_rejected(
     response = await raw.send("POST", "/dbs/db/colls", kind="colls", link="dbs/db", body=body)
 
     assert response.status == 400
+
+
+def test_a_stored_definition_can_have_paths_that_new_containers_cannot_have() -> None:
+    stored = {"partitionKey": {"paths": ["/a/"]}, "uniqueKeyPolicy": {"uniqueKeys": [{"paths": ["/b/*", "//c"]}]}}
+
+    definition = ContainerDefinition.parse(stored)
+
+    assert definition.partition_key.paths == (("a", ""),)
+    assert definition.unique_keys == ((("b", "*"), ("", "c")),)
 
 
 async def test_enumerations_are_accepted_in_any_case(raw: RawClient, database: DatabaseProxy) -> None:

@@ -80,7 +80,9 @@ def completed(body: JsonObject) -> JsonObject:
     for name, default in _DEFAULTS.items():
         filled.setdefault(name, default)
     key = filled.get("partitionKey")
-    definition = PartitionKeyDefinition.parse(key)
+    # Checked here, and not when a data directory is opened, which can have containers from before these rules.
+    definition = PartitionKeyDefinition.parse(key, strict=True)
+    _unique_keys(filled["uniqueKeyPolicy"], strict=True)
     if isinstance(key, dict):
         filled["partitionKey"] = {**key, "kind": definition.kind, "version": definition.version}
     filled["conflictResolutionPolicy"] = _conflict_resolution(filled["conflictResolutionPolicy"])
@@ -89,7 +91,6 @@ def completed(body: JsonObject) -> JsonObject:
         raise CosmosError(400, "A 'ttlPropertyPath' needs a 'defaultTtl'.")
     _check_names(_computed(filled), definition)
     policy = filled["indexingPolicy"] = dict(_indexing(filled).document)
-    # Checked here, so that data directories with such containers can still be opened.
     if policy["indexingMode"] == "none" and policy["automatic"]:
         # azure-cosmos-table-dotnet#68
         raise CosmosError(400, "Indexing mode value cannot be 'none' when automatic indexing is specified as 'true'.")
@@ -157,18 +158,18 @@ def _check_names(computed: Mapping[str, Query], key: PartitionKeyDefinition) -> 
             raise CosmosError(400, f"The computed property '{path[0]}' must not have the name of the partition key.")
 
 
-def _unique_keys(policy: Json) -> tuple[tuple[tuple[str, ...], ...], ...]:
+def _unique_keys(policy: Json, *, strict: bool = False) -> tuple[tuple[tuple[str, ...], ...], ...]:
     keys = policy.get("uniqueKeys", []) if isinstance(policy, dict) else None
     if not isinstance(keys, list) or len(keys) > _MAX_UNIQUE_KEYS:
         raise CosmosError(400, f"The unique key policy must have at most {_MAX_UNIQUE_KEYS} uniqueKeys.")
-    return tuple(_unique_key_paths(key) for key in keys)
+    return tuple(_unique_key_paths(key, strict) for key in keys)
 
 
-def _unique_key_paths(key: Json) -> tuple[tuple[str, ...], ...]:
+def _unique_key_paths(key: Json, strict: bool) -> tuple[tuple[str, ...], ...]:
     paths = key.get("paths") if isinstance(key, dict) else None
     if not isinstance(paths, list) or not 0 < len(paths) <= _MAX_UNIQUE_KEY_PATHS:
         raise CosmosError(400, f"A unique key must have 1 to {_MAX_UNIQUE_KEY_PATHS} paths.")
-    return tuple(parse_path(path) for path in paths)
+    return tuple(parse_path(path, strict=strict) for path in paths)
 
 
 def _null_if_missing(value: Json | UndefinedKey) -> Json:

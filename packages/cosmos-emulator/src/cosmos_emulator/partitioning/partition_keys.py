@@ -30,8 +30,9 @@ KEY_UNLIKE_DEFINITION: Final = (
 # test_changefeed_partition_key_variation.py).
 _MAX_BYTES: Final = 2048
 _MAX_LEVELS: Final = 3
-_SEGMENT: Final = re.compile(r"""/("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^/"'*][^/*]*)""")
+_SEGMENT: Final = re.compile(r"""/("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^/"'][^/]*|)""")
 _PATH: Final = re.compile(f"(?:{_SEGMENT.pattern})+")
+_QUOTES: Final = ('"', "'")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +62,8 @@ class PartitionKeyDefinition:
     is_system: bool = False
 
     @classmethod
-    def parse(cls, definition: Json) -> PartitionKeyDefinition:
-        """Parse the definition. Raises 400."""
+    def parse(cls, definition: Json, *, strict: bool = False) -> PartitionKeyDefinition:
+        """Parse the definition; `strict` as in `parse_path`. Raises 400."""
         if not isinstance(definition, dict):
             raise CosmosError(400, "The partition key definition must be an object with 'paths'.")
         paths, given = definition.get("paths"), definition.get("kind", "Hash")
@@ -77,7 +78,7 @@ class PartitionKeyDefinition:
         if version not in (1, 2) or (kind == "MultiHash" and version == 1):
             raise CosmosError(400, f"Partition key version {version!r} is not supported for kind {kind}.")
         is_system = definition.get("systemKey") is True
-        return cls(tuple(parse_path(path) for path in paths), kind, 2 if version == 2 else 1, is_system)
+        return cls(tuple(parse_path(path, strict=strict) for path in paths), kind, 2 if version == 2 else 1, is_system)
 
     def of_document(self, document: JsonObject) -> PartitionKey:
         """Return a document's key; an object is undefined. Raises 400 for an array."""
@@ -122,21 +123,24 @@ def _key_of_header(definition: PartitionKeyDefinition, text: str) -> PartitionKe
     return definition.of_values(values)
 
 
-def parse_path(path: Json) -> tuple[str, ...]:
-    """Return the property names of `/a/b`, `/"a b"/c` or `/'a/b'`. Raises 400 otherwise (PlagueHO/CosmosDB#153).
+def parse_path(path: Json, *, strict: bool = False) -> tuple[str, ...]:
+    """Return the property names of `/a/b`, `/"a b"/c` or `/'a/b'`. Raises 400 otherwise.
 
-    As in the SDKs (azure-cosmos _base.py, ParsePaths), an escaped quote keeps its backslash.
+    As in the SDKs (azure-cosmos _base.py, ParsePaths), an escaped quote keeps its backslash. `strict` also refuses what
+    a new container cannot have (PlagueHO/CosmosDB#153), but one in an older data directory can.
     """
     if not isinstance(path, str) or not path.startswith("/") or len(path) < 2:
         raise CosmosError(400, f"The path {path!r} is invalid: it must start with '/' and name a property.")
     text = path.removesuffix("/?")
-    if not _PATH.fullmatch(text):
+    names = _SEGMENT.findall(text)
+    unusual = any(not name or (name[0] not in _QUOTES and "*" in name) for name in names)
+    if not _PATH.fullmatch(text) or (strict and unusual):
         raise CosmosError(
             400,
             f"The path {path!r} is invalid: it must contain only valid characters, with quotes in pairs, and not"
             " contain a trailing slash or wildcard character.",
         )
-    return tuple(name[1:-1] if name[:1] in ('"', "'") else name.strip() for name in _SEGMENT.findall(text))
+    return tuple(name[1:-1] if name[:1] in _QUOTES else name.strip() for name in names)
 
 
 def value_at(document: JsonObject, path: tuple[str, ...]) -> Json | UndefinedKey:
