@@ -29,7 +29,7 @@ from shared.settings import app_settings
 
 # The Functions host returns 404 for a method that the route does not list.
 QUERY = ["GET", "HEAD"]
-_FAILURE = 500
+_ERROR, _FAILURE = 400, 500
 _ORIGIN = re.compile("[^:]+://[^/?#]*")
 
 Handler = Callable[[Call[Body]], Awaitable[func.HttpResponse]]
@@ -97,6 +97,8 @@ def http_function(
                 problem = {"problem": problem_of(error).code}
                 response = refuse(error, req) if has_valid_host else problem_response(error, path)
             response.headers["X-Content-Type-Options"] = "nosniff"
+            # Without a lifetime, caches can choose one (https://www.rfc-editor.org/rfc/rfc9111#section-4.2.2).
+            response.headers.setdefault("Cache-Control", "no-cache" if response.status_code < _ERROR else "no-store")
             if charge.answers:
                 response.headers["x-ms-request-charge"] = f"{charge.request_units:.2f}"
             if req.method not in QUERY and (token := str(charge.session)):

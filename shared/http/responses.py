@@ -85,7 +85,7 @@ def served(call: Call[None], document: Document) -> func.HttpResponse:
     etag = f'"{document.version}{GZIP_SUFFIX if call.accepts_gzip else ""}"'
     headers = {"ETag": etag, "Cache-Control": document.cache_control, "Vary": "Accept-Encoding"}
     if _is_known(call, etag):
-        return func.HttpResponse(status_code=304, headers=headers)
+        return _not_modified(headers, document.media_type)
     content = document.content
     if call.accepts_gzip:
         headers["Content-Encoding"], content = "gzip", document.compressed
@@ -103,11 +103,20 @@ def encoded(call: Call[Body], response: func.HttpResponse, *, is_query: bool) ->
         if is_compressed:
             headers["ETag"] = f'{headers["ETag"][:-1]}{GZIP_SUFFIX}"'
         if is_query and _is_known(call, headers["ETag"]):
-            return func.HttpResponse(status_code=304, headers=headers)
+            return _not_modified(headers, _JSON)
     if not is_compressed:
         return response
     headers["Content-Encoding"] = "gzip"
     return func.HttpResponse(_gzipped(content), status_code=response.status_code, headers=headers, mimetype=_JSON)
+
+
+def _not_modified(headers: Mapping[str, str], media_type: str) -> func.HttpResponse:
+    """304 for a representation with these headers and this type.
+
+    Without a type, the library would add `text/plain`, and a cache replaces its stored headers by those of a 304
+    (https://www.rfc-editor.org/rfc/rfc9111#section-3.2).
+    """
+    return func.HttpResponse(status_code=304, headers=headers, mimetype=media_type)
 
 
 def _is_known(call: Call[Body], etag: str) -> bool:
