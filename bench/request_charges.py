@@ -92,10 +92,10 @@ def requests(blog: Blog, author: Item, post: Item) -> dict[str, Callable[[], Awa
     changes = PostChanges(title=_TITLE.upper(), content=TEXT.upper())
     return {
         "C1 create a user": lambda: add_user(blog, "newcomer_01"),
-        "C1 edit a user": lambda: edit_user(blog.users, user_id, renamed, etag=None),
+        "C1 edit a user": lambda: edit_user(blog.users, user_id, renamed),
         "Q1 retrieve a user": lambda: get_user(blog.users, user_id),
         "C2 create a post": lambda: add_post(blog, author),
-        "C2 edit a post": lambda: edit_post(blog.posts, post_id, changes, etag=None),
+        "C2 edit a post": lambda: edit_post(blog.posts, post_id, changes),
         "Q2 retrieve a post": lambda: get_post(blog.posts, post_id),
         "Q3 list a user's posts": lambda: list_posts_of_user(blog.users, user_id, limit=100, cursor=None),
         "C3 create a comment": lambda: add_comment(blog, post, author),

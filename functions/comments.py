@@ -41,7 +41,7 @@ async def delete_comment(call: Call[None]) -> func.HttpResponse:
     """
     blog, post_id, comment_id = await open_blog(), call.path["postId"], call.path["commentId"]
     await require_can_delete_comment(call.caller, blog, post_id, comment_id)
-    await comments.delete_comment(blog, post_id, comment_id, etag=call.if_match)
+    await comments.delete_comment(blog, post_id, comment_id, if_match=call.if_match)
     return no_content()
 
 

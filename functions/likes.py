@@ -37,7 +37,7 @@ async def delete_like(call: Call[None]) -> func.HttpResponse:
     Returns 204 even if the user does not like the post.
     """
     blog, post_id, user_id = await open_blog(), call.path["postId"], call.path["userId"]
-    await likes.delete_like(blog, post_id, user_id, etag=call.if_match)
+    await likes.delete_like(blog, post_id, user_id, if_match=call.if_match)
     return no_content()
 
 

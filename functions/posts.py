@@ -36,7 +36,7 @@ async def edit_post(call: Call[PostChanges]) -> func.HttpResponse:
     Changes only the title and content. Concurrent comments, likes, and renames are kept.
     """
     blog, post_id, owner = await open_blog(), call.path["postId"], call.caller.user
-    return current(Post, await posts.edit_post(blog.posts, post_id, call.body, etag=call.if_match, owner=owner))
+    return current(Post, await posts.edit_post(blog.posts, post_id, call.body, if_match=call.if_match, owner=owner))
 
 
 @bp.route(route="api/posts/{postId}", methods=["DELETE"])
@@ -48,7 +48,7 @@ async def delete_post(call: Call[None]) -> func.HttpResponse:
     are deleted with it.
     """
     blog, post_id, owner = await open_blog(), call.path["postId"], call.caller.user
-    await posts.delete_post(blog.posts, post_id, etag=call.if_match, owner=owner)
+    await posts.delete_post(blog.posts, post_id, if_match=call.if_match, owner=owner)
     return no_content()
 
 

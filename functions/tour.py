@@ -77,7 +77,7 @@ async def prepare_readers(call: Call[_NoFields]) -> func.HttpResponse:
     written = await posts.list_posts_of_user(blog.users, writer, limit=PAGE_LIMIT, cursor=None)
     for post in written.items[_KEPT_POSTS:]:
         with suppress(PostNotFound):  # the list can be stale
-            await posts.delete_post(blog.posts, post["id"], etag=None)
+            await posts.delete_post(blog.posts, post["id"])
     return answered({"userId": writer})
 
 

@@ -39,7 +39,7 @@ async def edit_user(call: Call[UserChanges]) -> func.HttpResponse:
     The user shows the new name immediately. Their posts, comments, and likes show it after a short delay.
     """
     blog = await open_blog()
-    return current(User, await users.edit_user(blog.users, call.path["userId"], call.body, etag=call.if_match))
+    return current(User, await users.edit_user(blog.users, call.path["userId"], call.body, if_match=call.if_match))
 
 
 @bp.route(route="api/users/{userId}", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)

@@ -1,7 +1,8 @@
 """Errors that are reported to clients, and `NoProgress`.
 
     BlogError
-    ├── MalformedRequest, InvalidFields, BodyTooLarge, UnsupportedBody
+    ├── MalformedRequest, InvalidFields, BodyTooLarge
+    ├── UnsupportedBody: EncodedBody
     ├── NotAuthenticated, Forbidden
     ├── NotFound: UserNotFound, PostNotFound, CommentNotFound
     ├── UsernameTaken, AlreadyRegistered, IdempotencyKeyReused, VersionMismatch
@@ -80,7 +81,13 @@ class BodyTooLarge(BlogError):
 
 
 class UnsupportedBody(BlogError):
-    """The body is not application/json."""
+    """The body is not application/json, or has a Content-Encoding."""
+
+
+class EncodedBody(UnsupportedBody):
+    """The body has a Content-Encoding, which the response tells from an unsupported type by its Accept-Encoding."""
+
+    detail = "Send the body without a Content-Encoding."
 
 
 class NotFound(BlogError):

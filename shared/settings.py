@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import base64
 import sys
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BeforeValidator, Field, PositiveInt, ValidationError, ValidationInfo, field_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    PositiveInt,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 # The values of `BLOG_TRANSACTIONS`.
@@ -31,12 +40,19 @@ class AuthMode(StrEnum):
         return self is not AuthMode.FUNCTION_KEY
 
 
+def _require_base64(key: str | None) -> str | None:
+    # The SDK decodes the key for each request, so a truncated one would fail only then.
+    if key is not None:
+        base64.b64decode(key, validate=True)
+    return key
+
+
 @dataclass(frozen=True)
 class Account:
     """A Cosmos DB account. Without `key`, the app uses `DefaultAzureCredential`."""
 
-    endpoint: str
-    key: str | None = field(default=None, repr=False)
+    endpoint: Annotated[str, Field(pattern=r"^https?://([\w.-]+|\[[\da-fA-F:.]+\])(:\d+)?/?$")]
+    key: Annotated[str | None, AfterValidator(_require_base64)] = field(default=None, repr=False)
 
 
 def _parse_account(value: object) -> object:
@@ -46,7 +62,7 @@ def _parse_account(value: object) -> object:
         endpoint, key = parts.get("AccountEndpoint"), parts.get("AccountKey")
         if not (endpoint and key):
             raise ValueError
-        return Account(endpoint, key)
+        return {"endpoint": endpoint, "key": key}
     if isinstance(value, dict):
         return {"endpoint": value.get("accountendpoint"), "key": value.get("accountkey")}
     return value

@@ -88,6 +88,29 @@ def test_settings_errors_do_not_quote_secrets(connection: str) -> None:
     assert KEY not in "".join(traceback.format_exception(fault.value))
 
 
+@pytest.mark.parametrize("key", [KEY[:-1], KEY[:-2], "c2VjcmV0IGtle?==", f" {KEY[1:]}", "é" * 8])
+def test_an_account_key_must_be_base64(key: str) -> None:
+    for environment in (
+        {"COSMOS": f"AccountEndpoint=http://localhost:8081/;AccountKey={key};"},
+        {"COSMOS__accountEndpoint": "https://a.example/", "COSMOS__accountKey": key},
+    ):
+        with pytest.raises(SettingsError, match=r"set COSMOS to AccountEndpoint=.*; set BLOG_DATABASE") as fault:
+            settings_of(environment)
+        assert key not in "".join(traceback.format_exception(fault.value))
+
+
+@pytest.mark.parametrize(
+    "endpoint", ["a.example", "localhost:8081", "http://", "https://a b/", "https://[::1", "ftp://a/"]
+)
+def test_an_account_endpoint_must_be_a_url(endpoint: str) -> None:
+    for environment in (
+        {"COSMOS": f"AccountEndpoint={endpoint};AccountKey={KEY};"},
+        {"COSMOS__accountEndpoint": endpoint},
+    ):
+        with pytest.raises(SettingsError, match="set COSMOS to AccountEndpoint="):
+            settings_of(environment | {"BLOG_DATABASE": "blog"})
+
+
 def test_the_account_is_that_of_the_triggers() -> None:
     parts = {"COSMOS__accountEndpoint": "https://a.example/", "COSMOS__clientId": "x", "BLOG_DATABASE": "blog"}
 

@@ -139,7 +139,7 @@ class _Bench:
             LIKE_IN_FEED: lambda blog, number, person: add_like(blog, in_feed[number], person),
             "C4 like a post": lambda blog, number, person: add_like(blog, old[number], person),
             "C3 create a comment": lambda blog, number, person: add_comment(blog, old[number], person),
-            "C2 edit a post": lambda blog, number, _: edit_post(blog.posts, old[number]["id"], changed, etag=None),
+            "C2 edit a post": lambda blog, number, _: edit_post(blog.posts, old[number]["id"], changed),
             "C2 create a post": lambda blog, _, person: add_post(blog, person),
             "C1 create a user": lambda blog, _, __: self._person(blog),
         }
@@ -170,7 +170,7 @@ class _Bench:
 
     async def _after_rename(self, user: Item) -> Charges:
         blog = await self.blog()
-        await edit_user(blog.users, user["id"], UserChanges(username=user["username"] + "_x"), etag=None)
+        await edit_user(blog.users, user["id"], UserChanges(username=user["username"] + "_x"))
         return await self._followed()
 
     async def _delivery_cost(self, command: Command) -> DeliveryCost:

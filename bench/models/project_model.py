@@ -93,7 +93,7 @@ class ProjectModel(Model):
         return user_of(await create_user(self.users, NewUser(username=username), idempotency_key=None))
 
     async def rename_user(self, user: UserView, username: str) -> UserView:
-        return user_of(await edit_user(self.users, user.id, UserChanges(username=username), etag=None))
+        return user_of(await edit_user(self.users, user.id, UserChanges(username=username)))
 
     async def get_user(self, user_id: str) -> UserView:
         return user_of(await get_user(self.users, user_id))
@@ -103,7 +103,7 @@ class ProjectModel(Model):
         return post_of(await create_post(self.blog, new, idempotency_key=None))
 
     async def edit_post(self, post: PostView, title: str, content: str) -> PostView:
-        return post_of(await edit_post(self.posts, post.id, PostChanges(title=title, content=content), etag=None))
+        return post_of(await edit_post(self.posts, post.id, PostChanges(title=title, content=content)))
 
     async def get_post(self, post_id: str) -> PostView:
         return post_of(await get_post(self.posts, post_id))

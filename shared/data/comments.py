@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from shared.data.blog import Blog
 from shared.data.idempotency import idempotency_record, new_id
 from shared.data.pages import Cursor, Page, read_page
@@ -27,9 +29,9 @@ async def create_comment(blog: Blog, post_id: str, new: NewComment, *, idempoten
     return (await blog.transactions.add(blog.posts, comment, record)).item
 
 
-async def delete_comment(blog: Blog, post_id: str, comment_id: str, *, etag: str | None) -> None:
+async def delete_comment(blog: Blog, post_id: str, comment_id: str, *, if_match: Collection[str] | None = None) -> None:
     """A point read and a batch. Raises PostNotFound, CommentNotFound, VersionMismatch."""
-    if not await remove_item(blog.posts, post_id, comment_id, Comment.TYPE, etag=etag):
+    if not await remove_item(blog.posts, post_id, comment_id, Comment.TYPE, if_match=if_match):
         raise CommentNotFound(comment_id)
 
 

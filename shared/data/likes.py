@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from shared.data.blog import Blog
 from shared.data.idempotency import idempotency_record, new_id
 from shared.data.pages import Cursor, Page
@@ -30,12 +32,12 @@ async def create_like(blog: Blog, post_id: str, new: NewLike, *, idempotency_key
     return await blog.transactions.add(blog.posts, like, record)
 
 
-async def delete_like(blog: Blog, post_id: str, user_id: str, *, etag: str | None) -> None:
+async def delete_like(blog: Blog, post_id: str, user_id: str, *, if_match: Collection[str] | None = None) -> None:
     """A point read and a batch. Succeeds if the like does not exist.
 
-    Raises PostNotFound, and VersionMismatch if an etag is given and the like has another or does not exist.
+    Raises PostNotFound, and VersionMismatch if `if_match` is given and the like is not in it or does not exist.
     """
-    await remove_item(blog.posts, post_id, user_id, Like.TYPE, etag=etag)  # a like has the ID of its user
+    await remove_item(blog.posts, post_id, user_id, Like.TYPE, if_match=if_match)  # a like has the ID of its user
 
 
 async def list_likes(posts: Container, post_id: str, *, limit: int, cursor: Cursor | None) -> Page:

@@ -7,7 +7,7 @@ A post shares a logical partition of `posts` with its comments and likes. The po
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from uuid import UUID, uuid4
 
 from shared.data.blog import Blog
@@ -17,7 +17,7 @@ from shared.data.users import get_author, get_user
 from shared.database.container import Container, patch_of
 from shared.database.refusals import ConditionFailed, ItemExists, ItemMissing
 from shared.errors import Forbidden, IdempotencyKeyReused, PostNotFound, VersionMismatch
-from shared.models.base import Item, Resource, edit_of, now
+from shared.models.base import Item, Resource, now
 from shared.models.post import DELETED_TYPE, NewPost, Post, PostChanges, existing_post, post_item
 from shared.observability.spans import stamp
 
@@ -49,34 +49,45 @@ async def create_post(blog: Blog, new: NewPost, *, idempotency_key: str | None) 
 
 
 async def edit_post(
-    posts: Container, post_id: str, changes: PostChanges, *, etag: str | None, owner: UUID | None = None
+    posts: Container,
+    post_id: str,
+    changes: PostChanges,
+    *,
+    if_match: Collection[str] | None = None,
+    owner: UUID | None = None,
 ) -> Item:
-    """C2: one patch of title and content, which keeps concurrent changes of counts and names.
+    """C2: a read by the primary and, for a change, a patch of title and content.
 
-    Raises PostNotFound, VersionMismatch, and Forbidden if `owner` is not the author.
+    The patch keeps concurrent changes of counts and names. Raises PostNotFound, VersionMismatch unless `if_match` has
+    the last edit, and Forbidden if `owner` is not the author.
     """
+    post = _checked(await posts.read_latest(post_id, post_id), post_id, if_match, owner)
+    if (post["title"], post["content"]) == (changes.title, changes.content):
+        return post
     values = {"title": changes.title, "content": changes.content, "editedDate": now(), "editId": uuid4().hex}
-    return await _patch(posts, post_id, values, etag, owner)
+    return await _patch(posts, post_id, values, if_match, owner)
 
 
-async def delete_post(posts: Container, post_id: str, *, etag: str | None, owner: UUID | None = None) -> None:
+async def delete_post(
+    posts: Container, post_id: str, *, if_match: Collection[str] | None = None, owner: UUID | None = None
+) -> None:
     """Replace a post by a tombstone: one patch. Raises the same errors as `edit_post`.
 
     Requests no longer find the post. The change feed does not report deletions, but it reports the tombstone, so that
     the copies, comments and likes are deleted.
     """
     tombstone = {"type": DELETED_TYPE, "title": "", "content": "", "ttl": DELETED_TTL_S, "editId": uuid4().hex}
-    await _patch(posts, post_id, tombstone, etag, owner)
+    await _patch(posts, post_id, tombstone, if_match, owner)
 
 
 async def _patch(
-    posts: Container, post_id: str, values: Mapping[str, object], etag: str | None, owner: UUID | None
+    posts: Container, post_id: str, values: Mapping[str, object], if_match: Collection[str] | None, owner: UUID | None
 ) -> Item:
     """One patch; if it is refused, a read by the primary shows why. `values` has a new `editId`."""
     # The predicate checks author and edit without a read. It takes no parameters; UUIDs and hex digits are safe.
     predicate = _IS_POST if owner is None else f"{_IS_POST} AND c.userId = '{owner}'"
-    if etag is not None:
-        predicate += f" AND {_is_last_edit(edit_of(etag))}"
+    if if_match is not None:
+        predicate += f" AND {_is_last_edit(if_match)}"
     try:
         return await posts.patch(post_id, post_id, patch_of({**values, **stamp()}, version=1), predicate=predicate)
     except ItemMissing as error:
@@ -85,16 +96,24 @@ async def _patch(
         post = await posts.read_latest(post_id, post_id)
         if post is not None and post.get("editId") == values["editId"]:
             return post  # the SDK resent a patch whose response was lost
-        author_id = existing_post(post, post_id)["userId"]
-        if owner is not None and author_id != str(owner):
-            raise Forbidden("Only its author can edit or delete a post.") from error
+        _checked(post, post_id, if_match, owner)
         raise VersionMismatch from error
 
 
-def _is_last_edit(edit: str) -> str:
-    if edit == "":
-        return "NOT IS_DEFINED(c.editId)"
-    return f"c.editId = '{edit}'" if _EDIT_ID.fullmatch(edit) else "false"
+def _checked(post: Item | None, post_id: str, if_match: Collection[str] | None, owner: UUID | None) -> Item:
+    """Return a post that the command applies to. Raises PostNotFound, Forbidden, VersionMismatch."""
+    post = existing_post(post, post_id)
+    if owner is not None and post["userId"] != str(owner):
+        raise Forbidden("Only its author can edit or delete a post.")
+    if if_match is not None and Post.last_edit(post) not in if_match:
+        raise VersionMismatch
+    return post
+
+
+def _is_last_edit(edits: Collection[str]) -> str:
+    """The condition that the last edit of a post, which has none before the first, is one of `edits`."""
+    known = [f"c.editId = '{edit}'" for edit in edits if _EDIT_ID.fullmatch(edit)]
+    return f"({' OR '.join(['NOT IS_DEFINED(c.editId)'] * ('' in edits) + known) or 'false'})"
 
 
 async def get_post(posts: Container, post_id: str) -> Item:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import random
 import uuid
+from collections.abc import Collection
 
 from cachetools import TTLCache
 
@@ -81,7 +82,9 @@ async def _create(users: Container, user: Item, record: Item | None) -> Item | N
     return existing if record is None or await is_recorded(users, record, user_id) else None
 
 
-async def edit_user(users: Container, user_id: str, changes: UserChanges, *, etag: str | None) -> Item:
+async def edit_user(
+    users: Container, user_id: str, changes: UserChanges, *, if_match: Collection[str] | None = None
+) -> Item:
     """C1: a point read and, for a new username, its reservation and a replacement of the user under its etag.
 
     The users change feed then updates the copies of the username and releases the old reservation. Raises
@@ -94,7 +97,7 @@ async def edit_user(users: Container, user_id: str, changes: UserChanges, *, eta
         user = await get_user(users, user_id)
         if user.get("editId") == edit_id:
             return user  # the SDK resent a write whose response was lost
-        if etag is not None and User.entity_tag(user) != etag:
+        if if_match is not None and User.last_edit(user) not in if_match:
             raise VersionMismatch
         if user["username"] == changes.username:
             return user

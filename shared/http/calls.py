@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from shared import errors
 from shared.auth.callers import Caller
 from shared.data.pages import Cursor
 from shared.errors import FieldFault, InvalidFields, MalformedRequest
-from shared.models.base import EMPTY, RequestModel, is_item_id
+from shared.models.base import EMPTY, RequestModel, edit_of, is_item_id
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -43,6 +44,8 @@ _NOT_FOUND = {"userId": errors.UserNotFound, "postId": errors.PostNotFound, "com
 _JSON = re.compile(r'application/json\s*(;\s*charset="?utf-8"?\s*)?', re.IGNORECASE)
 # https://www.rfc-editor.org/rfc/rfc9110#name-etag, ASCII only.
 _ETAG = re.compile(r'(?:W/)?"[\x21\x23-\x7e]*"')
+_ETAGS = re.compile(rf"{_ETAG.pattern}(\s*,\s*{_ETAG.pattern})*", re.ASCII)
+_CONDITIONAL = ("PUT", "DELETE")
 # https://www.rfc-editor.org/rfc/rfc9110#name-accept-encoding: a weight of zero refuses.
 _GZIP = re.compile(r"\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))", re.IGNORECASE)
 # A header byte that is not valid UTF-8 arrives as an unpaired surrogate.
@@ -53,9 +56,10 @@ Body = TypeVar("Body", bound=RequestModel | None)
 
 @dataclass(frozen=True)
 class Call(Generic[Body]):
-    """A parsed request. `if_match` is None if any version is acceptable; `if_none_match` may contain `*`.
+    """A parsed request. `if_none_match` may contain `*`.
 
-    `comment_id` is the comment that a post's page starts at; it is not checked.
+    A command applies to an item whose last edit is in `if_match`, or to any item if that is None. `comment_id` is the
+    comment that a post's page starts at; it is not checked.
     """
 
     caller: Caller
@@ -64,7 +68,7 @@ class Call(Generic[Body]):
     limit: int
     cursor: Cursor | None
     comment_id: str | None
-    if_match: str | None
+    if_match: frozenset[str] | None
     if_none_match: tuple[str, ...]
     idempotency_key: str | None
     accepts_gzip: bool
@@ -83,8 +87,8 @@ def parse_call(request: func.HttpRequest, body_model: type[RequestModel] | None,
         limit=_parse_limit(request.params.get("limit")),
         cursor=Cursor.parse(request.params["cursor"]) if "cursor" in request.params else None,
         comment_id=request.params.get("comment"),
-        if_match=_parse_if_match(request.headers.get("If-Match")),
-        if_none_match=tuple(_entity_tags(request.headers.get("If-None-Match"))),
+        if_match=_parse_if_match(request),
+        if_none_match=tuple(_entity_tags(request.headers.get("If-None-Match", ""))),
         idempotency_key=_parse_idempotency_key(request.headers.get("Idempotency-Key")),
         accepts_gzip=_GZIP.search(request.headers.get("Accept-Encoding", "")) is not None,
     )
@@ -94,10 +98,13 @@ def _parse_body(request: func.HttpRequest, model: type[RequestModel]) -> Request
     content = request.get_body()
     if len(content) > BODY_LIMIT:
         raise errors.BodyTooLarge(f"The body is {len(content)} bytes; send at most {BODY_LIMIT}.")
+    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
+        raise errors.EncodedBody
     if not _JSON.fullmatch(request.headers.get("Content-Type", "").strip()):
         raise errors.UnsupportedBody("Send the body as JSON in UTF-8, with Content-Type: application/json.")
     try:
-        fields = from_json(content)
+        # A parser can ignore a byte order mark (https://www.rfc-editor.org/rfc/rfc8259#section-8.1).
+        fields = from_json(content.removeprefix(codecs.BOM_UTF8))
     except ValueError as error:
         raise MalformedRequest(f"The body is not JSON: {error}.") from error
     if not isinstance(fields, dict):
@@ -142,19 +149,23 @@ def _parse_limit(text: str | None) -> int:
     return int(text)
 
 
-def _parse_if_match(header: str | None) -> str | None:
-    if header is None or header.strip() == "*":
+def _parse_if_match(request: func.HttpRequest) -> frozenset[str] | None:
+    """The edits that a PUT or DELETE applies to. With `If-None-Match: *`, there are none, because the item exists."""
+    required, excluded = request.headers.get("If-Match", "*").strip(), request.headers.get("If-None-Match", "").strip()
+    if request.method in _CONDITIONAL and excluded:
+        if excluded != "*":
+            raise MalformedRequest("Use If-Match to name a version. If-None-Match of a command can only be *.")
+        return frozenset()
+    if required == "*":
         return None
-    tags = _entity_tags(header)
-    if len(tags) != 1:
-        raise MalformedRequest("If-Match must be one ETag, exactly as received, or *.")
-    # If-Match does not depend on the encoding.
-    return re.sub(f'{GZIP_SUFFIX}"$', '"', tags[0])
+    if not _ETAGS.fullmatch(required):
+        raise MalformedRequest("If-Match must be one or several ETags, exactly as received, or *.")
+    # If-Match compares strongly, so a weak ETag never holds, and it does not depend on the encoding.
+    tags = (re.sub(f'{GZIP_SUFFIX}"$', '"', tag) for tag in _entity_tags(required))
+    return frozenset(edit_of(tag) for tag in tags)
 
 
-def _entity_tags(header: str | None) -> list[str]:
-    if header is None:
-        return []
+def _entity_tags(header: str) -> list[str]:
     return ["*"] if header.strip() == "*" else _ETAG.findall(header)
 
 

@@ -73,8 +73,8 @@ PROBLEMS: dict[type[Exception], Problem] = {
 
 
 def problem_of(error: Exception) -> Problem:
-    """The HTTP form of any error."""
-    return PROBLEMS.get(type(error), PROBLEMS[Exception])
+    """The HTTP form of any error: that of its class, or of the nearest base class in the table."""
+    return next(PROBLEMS[kind] for kind in type(error).__mro__ if kind in PROBLEMS)
 
 
 def problem_response(error: Exception, instance: str) -> func.HttpResponse:
@@ -100,6 +100,8 @@ def problem_response(error: Exception, instance: str) -> func.HttpResponse:
 def _headers_of(error: Exception, problem: Problem) -> dict[str, str]:
     if isinstance(error, errors.AlreadyRegistered):
         return {"Location": f"/api/users/{error.user_id}"}
+    if isinstance(error, errors.EncodedBody):
+        return {"Accept-Encoding": "identity"}  # https://www.rfc-editor.org/rfc/rfc9110#section-15.5.16
     # RFC 6750, section 3: a request without a token gets no error code.
     challenge = 'Bearer realm="blog"'
     if isinstance(error, errors.NotAuthenticated):

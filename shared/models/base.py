@@ -107,7 +107,7 @@ def integer_of(item: Mapping[str, Any], name: str, default: int = 0) -> int:
 
 
 def edit_of(etag: str) -> str:
-    """Return the last edit that an ETag from a client names, or for any other ETag itself, which is never an edit."""
+    """Return the last edit that an ETag from a client names; the ETag itself if it has no such part."""
     match = _TWO_PARTS.fullmatch(etag)
     return unquote(match[1]) if match else etag
 

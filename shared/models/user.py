@@ -40,6 +40,11 @@ class User(Resource):
         """
         return f'"{name_version(item)}"'
 
+    @classmethod
+    def last_edit(cls, item: Mapping[str, Any]) -> str:
+        """Return the ETag, which names nothing but the last rename."""
+        return cls.entity_tag(item)
+
 
 def user_item(user_id: str, username: str, creation_date: str) -> Item:
     """Return the item of a new user. It has no `nameVersion` (number of renames) before the first rename."""

@@ -6,7 +6,7 @@ all of this or nothing. After a refusal, the command reads what exists and decid
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,7 +14,7 @@ from shared.database.container import Container, Operation, patch_of
 from shared.database.refusals import BatchRefused, ItemExists, ItemMissing
 from shared.database.retries import COMMIT_ROUNDS
 from shared.errors import CommentNotFound, DatabaseUnavailable, IdempotencyKeyReused, ItemDamaged, VersionMismatch
-from shared.models.base import Item, Resource, edit_of, integer_of
+from shared.models.base import Item, Resource, integer_of
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import Post, existing_post
@@ -58,11 +58,13 @@ async def add_item(posts: Container, item: Item, record: Item | None = None) -> 
     raise _refused_too_often()
 
 
-async def remove_item(posts: Container, post_id: str, item_id: str, kind: str, *, etag: str | None) -> bool:
+async def remove_item(
+    posts: Container, post_id: str, item_id: str, kind: str, *, if_match: Collection[str] | None = None
+) -> bool:
     """Remove a comment or like (`kind` is its type) and its count; return whether it existed.
 
     A point read and a batch. If the item does not exist, another batch and point read confirm it. Raises
-    PostNotFound, and VersionMismatch if `etag` is not of this item (a rename changes nothing). After
+    PostNotFound, and VersionMismatch unless `if_match` has the item's last edit (a rename changes nothing). After
     DatabaseUnavailable, the outcome is unknown.
     """
     differences, post, tried = {COUNTS[kind]: -1}, None, None
@@ -71,13 +73,13 @@ async def remove_item(posts: Container, post_id: str, item_id: str, kind: str, *
         if tried is not None and (existing is None or existing.get("creationDate") != tried.get("creationDate")):
             # The SDK resent a batch whose response was lost, or another command deleted the item at the same time.
             return True
-        if attempt == 0 and not _matches(existing, etag):
+        if attempt == 0 and not _matches(existing, if_match):
             # The replica can lag. After a read by the primary, the next read is at least as new.
             existing_post(await posts.read_latest(post_id, post_id), post_id)
             existing = await _read(posts, post_id, item_id, kind)
-        if existing is None and (etag is None or kind != Like.TYPE):
+        if existing is None and (if_match is None or kind != Like.TYPE):
             return False
-        if existing is None or not _matches(existing, etag):
+        if existing is None or not _matches(existing, if_match):
             raise VersionMismatch  # a like that was made again has the same ID
         tried = existing
         deletion: Operation = ("delete", (item_id,), {"if_match_etag": existing["_etag"]})
@@ -172,8 +174,8 @@ async def _read(posts: Container, post_id: str, item_id: str, kind: str) -> Item
     return item if item is not None and item.get("type") == kind else None
 
 
-def _matches(existing: Item | None, etag: str | None) -> bool:
-    return existing is not None and (etag is None or edit_of(etag) == Resource.last_edit(existing))
+def _matches(existing: Item | None, if_match: Collection[str] | None) -> bool:
+    return existing is not None and (if_match is None or Resource.last_edit(existing) in if_match)
 
 
 def _refused_too_often() -> DatabaseUnavailable:

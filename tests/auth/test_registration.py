@@ -192,7 +192,7 @@ async def test_the_loser_of_a_race_keeps_a_reservation_that_the_winner_uses(blog
 
     async def win_and_rename() -> None:
         user = await registration(blog.users, caller, unique("ada"))
-        await edit_user(blog.users, user["id"], UserChanges(username=name), etag=None)
+        await edit_user(blog.users, user["id"], UserChanges(username=name))
 
     with pytest.raises(AlreadyRegistered):
         await registration(Interrupted(blog.users, win_and_rename), caller, name)

@@ -32,7 +32,7 @@ async def test_a_rename_in_this_process_updates_the_cache(blog: Blog) -> None:
     users, user_id, name = blog.users, await _registered(blog), unique("countess")
     await get_author(users, user_id)
 
-    await edit_user(users, user_id, UserChanges(username=name), etag=None)
+    await edit_user(users, user_id, UserChanges(username=name))
 
     assert (await get_author(users, user_id))["username"] == name
 
@@ -40,7 +40,7 @@ async def test_a_rename_in_this_process_updates_the_cache(blog: Blog) -> None:
 async def test_an_older_username_does_not_replace_a_later_one(blog: Blog) -> None:
     users, user_id, name = blog.users, await _registered(blog), unique("countess")
     before = await get_author(users, user_id)
-    await edit_user(users, user_id, UserChanges(username=name), etag=None)
+    await edit_user(users, user_id, UserChanges(username=name))
 
     remember(users, before)
 
@@ -52,7 +52,7 @@ async def test_the_change_feed_corrects_a_comment_with_a_stale_username(blog: Bl
     author = await get_author(here, user_id)
     post = await blog.posts.create(a_post(author))
     await edit_user(
-        blog.users, user_id, UserChanges(username=name), etag=None
+        blog.users, user_id, UserChanges(username=name)
     )  # `here` has its own cache, so this rename seems to come from another process
     await blog.drain()
 

@@ -130,7 +130,7 @@ async def test_a_key_whose_comment_was_deleted_is_new_after_its_record_expires(a
         return await create_comment(replace(blog.stored, transactions=way), post["id"], new, idempotency_key="key")
 
     first = await comment()
-    await delete_comment(blog.stored, post["id"], first["id"], etag=None)
+    await delete_comment(blog.stored, post["id"], first["id"])
     clock.ahead_s = TTL_S + 1
 
     assert (await comment())["id"] == first["id"]

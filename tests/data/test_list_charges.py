@@ -64,7 +64,7 @@ async def test_a_list_of_a_deleted_post_finds_the_tombstone_before_its_items(
     post = await blog.posts.create(a_post(a_user()))
     for item in (listed, other):
         await _create(blog.posts, [item(post, a_user(), second=number) for number in range(5)])
-    await delete_post(blog.posts, post["id"], etag=None)
+    await delete_post(blog.posts, post["id"])
 
     for limit in (1, 100):
         with pytest.raises(PostNotFound):

@@ -30,7 +30,7 @@ async def _register(blog: Blog, username: str, *, key: str | None = None) -> Ite
 
 
 async def _rename(blog: Blog, user: Item, username: str) -> Item:
-    return await edit_user(blog.users, user["id"], UserChanges(username=username), etag=None)
+    return await edit_user(blog.users, user["id"], UserChanges(username=username))
 
 
 @dataclass

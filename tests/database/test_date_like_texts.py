@@ -75,12 +75,12 @@ async def test_a_text_that_looks_like_a_date_reaches_every_reader_as_sent(blog: 
     new = NewPost(user_id=author["id"], title=text, content="Before")
     post = await create_post(blog.stored, new, idempotency_key=text)
     assert post["title"] == text
-    edited = await edit_post(blog.posts, post["id"], PostChanges(title=text, content=text), etag=None)
+    edited = await edit_post(blog.posts, post["id"], PostChanges(title=text, content=text))
     comment = await create_comment(
         blog.stored, post["id"], NewComment(user_id=author["id"], content=text), idempotency_key=text
     )
     await create_like(blog.stored, post["id"], NewLike(user_id=author["id"]), idempotency_key=text)
-    await edit_user(blog.users, author["id"], UserChanges(username=unique("countess")), etag=None)
+    await edit_user(blog.users, author["id"], UserChanges(username=unique("countess")))
 
     await _deliver_everything(blog)
 

@@ -60,6 +60,6 @@ async def test_renames_are_waited_for_only_before_another_attempt(blog: Blog, wa
         async with connect(at(blog.settings, gateway.endpoint)) as client:
             users = Container(client.get_database_client(blog.settings.database).get_container_client("users"))
             with gateway.answering(named("replace users"), 412), pytest.raises(DatabaseUnavailable):
-                await edit_user(users, user["id"], changes, etag=None)
+                await edit_user(users, user["id"], changes)
 
     assert waits == [retries.RENAME_WAIT_S * number for number in range(1, retries.RENAME_ATTEMPTS)]

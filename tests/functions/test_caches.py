@@ -34,7 +34,10 @@ async def paths(api: Api, site: Site) -> list[str]:
     functions = json.loads((await site.get("/admin/functions")).content)
     triggers = [function["config"]["bindings"][0] for function in functions]
     routes = [trigger["route"] for trigger in triggers if "GET" in trigger.get("methods", [])]
-    return ["/", *("/" + re.sub(r"{(\w+)}", lambda name: names[name[1]], route) for route in routes if "*" not in route)]
+    return [
+        "/",
+        *("/" + re.sub(r"{(\w+)}", lambda name: names[name[1]], route) for route in routes if "*" not in route),
+    ]
 
 
 @ENCODINGS

@@ -75,7 +75,36 @@ async def test_an_if_match_with_an_asterisk_is_accepted(api: Api, resource: Reso
 
 
 @PUT_AND_DELETE
-@pytest.mark.parametrize("header", ["", "unquoted", '"open', '"a", "b"'])
+async def test_an_if_match_with_a_list_is_accepted_if_one_of_its_etags_is_current(api: Api, resource: Resource) -> None:
+    etag, commands = await resource(api)
+
+    for command in commands:
+        assert (await command({"If-Match": '"stale", W/"other","third"'})).status == 412
+    assert (await commands[0]({"If-Match": f'"stale", {etag}'})).status == ACCEPTED[resource][0]
+
+
+@PUT_AND_DELETE
+async def test_a_command_for_what_does_not_exist_yet_is_rejected(api: Api, resource: Resource) -> None:
+    """RFC 9110, 13.1.2."""
+    etag, commands = await resource(api)
+
+    for command in commands:
+        for headers in ({"If-None-Match": "*"}, {"If-None-Match": " * ", "If-Match": etag}):
+            answer = await command(headers)
+            assert (answer.status, answer.body["title"]) == (412, "Version mismatch")
+
+
+@PUT_AND_DELETE
+async def test_a_command_for_any_other_version_is_refused(api: Api, resource: Resource) -> None:
+    """Ignoring the condition could overwrite what the client excludes."""
+    etag, commands = await resource(api)
+
+    for command in commands:
+        assert (await command({"If-None-Match": etag})).status == 400
+
+
+@PUT_AND_DELETE
+@pytest.mark.parametrize("header", ["", "unquoted", '"open', '"a" "b"', '"a",b', ","])
 async def test_a_malformed_if_match_is_rejected(api: Api, resource: Resource, header: str) -> None:
     _, commands = await resource(api)
 
@@ -236,6 +265,7 @@ async def test_unknown_resources_return_404_regardless_of_if_match(api: Api) -> 
     answers = [
         await api.edit_user("unknown", "somebody", stale),
         await api.edit_post("unknown", "A title", "Some content.", stale),
+        await api.edit_post("unknown", "A title", "Some content.", {"If-None-Match": "*"}),
         await api.delete_post("unknown", stale),
         await api.delete_comment(post["id"], "unknown", stale),
         await api.delete_like("unknown", user["id"], stale),
@@ -291,3 +321,18 @@ async def test_a_stale_if_match_is_rejected_even_if_the_edit_changes_nothing(api
 
     assert (first.status, renamed.status) == (200, 200)
     assert (again.status, renamed_again.status) == (412, 412)
+
+
+async def test_saving_a_post_without_a_change_changes_nothing(api: Api) -> None:
+    author = await api.new_user()
+    created = await api.create_post(author["id"], "A title", "Some content.")
+    post_id = created.body["id"]
+
+    same = await api.edit_post(post_id, "  A title ", "Some content.", {"If-Match": created.etag})
+    edited = await api.edit_post(post_id, "A title", "Other content.", {"If-Match": same.etag})
+    same_again = await api.edit_post(post_id, "A title", "Other content.")
+
+    assert (same.status, same.body, same.etag) == (200, created.body, created.etag)
+    assert "editedDate" in edited.body
+    assert (same_again.body, same_again.etag) == (edited.body, edited.etag)
+    assert same.charge_ru < edited.charge_ru / 5

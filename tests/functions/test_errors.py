@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import codecs
+import gzip
 import json
 import re
 from typing import Any
@@ -52,7 +54,6 @@ def pointers(answer: ApiResponse) -> list[str]:
         *(b"null", b"[]", b'"bob"', b"1", b"true", b'[{"username": "bob"}]'),
         pytest.param(b"[" * 100_000, id="deep"),
         pytest.param(b'{"a":' * 40_000, id="deep objects"),
-        pytest.param(b"\xef\xbb\xbf" + b'{"username": "bob"}', id="byte order mark"),
         pytest.param('{"username": "bob"}'.encode("utf-16"), id="utf-16"),
         pytest.param(b'{"username": "bob"} {}', id="trailing data"),
     ],
@@ -99,6 +100,30 @@ async def test_a_json_content_type_may_have_a_utf_8_charset(api: Api, content_ty
     content = json.dumps({"username": unique("ada")}).encode()
 
     assert (await api.send("POST", "/api/users", content=content, headers={"Content-Type": content_type})).status == 201
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "identity, br", "unknown"])
+async def test_a_body_with_a_content_encoding_returns_415_and_the_supported_encoding(api: Api, encoding: str) -> None:
+    """RFC 9110, 15.5.16: the header tells it from an unsupported media type."""
+    headers = {"Content-Type": "application/json", "Content-Encoding": encoding}
+    content = gzip.compress(b'{"username": "ada"}')
+
+    answer = await api.send("POST", "/api/users", content=content, headers=headers)
+
+    assert_problem(answer, 415, "Unsupported body", "/api/users")
+    assert answer.headers["accept-encoding"] == "identity"
+    other = await api.send("POST", "/api/users", content=b"{}", headers={"Content-Type": "text/plain"})
+    assert (other.status, "accept-encoding" in other.headers) == (415, False)
+
+
+@pytest.mark.parametrize("encoding", [None, "identity", "Identity"])
+async def test_a_body_can_start_with_a_byte_order_mark(api: Api, encoding: str | None) -> None:
+    """RFC 8259, 8.1."""
+    headers = {"Content-Type": "application/json"} | ({"Content-Encoding": encoding} if encoding else {})
+    content = codecs.BOM_UTF8 + json.dumps({"username": unique("ada")}).encode()
+
+    assert (await api.send("POST", "/api/users", content=content, headers=headers)).status == 201
+    assert (await api.send("POST", "/api/users", content=codecs.BOM_UTF8 * 2 + b"{}", headers=headers)).status == 400
 
 
 # aiohttp warns about bodies over 1 MB.

@@ -76,8 +76,8 @@ async def _a_blog_from_before_the_functions_ran(blog: Blog) -> Item:
     for post in posts:
         await blog.posts.execute("createComment", post["id"], a_comment(post, reader))
         await blog.posts.execute("createLike", post["id"], a_like(post, author))
-    await edit_user(blog.users, author["id"], UserChanges(username=unique("countess")), etag=None)
-    await delete_post(blog.posts, posts[-1]["id"], etag=None)
+    await edit_user(blog.users, author["id"], UserChanges(username=unique("countess")))
+    await delete_post(blog.posts, posts[-1]["id"])
     return author
 
 

@@ -155,7 +155,7 @@ async def a_comment_without_a_post(blog: Blog) -> str:
 
 
 async def an_unpropagated_deletion(blog: Blog) -> str:
-    await delete_post(blog.posts, POST["id"], etag=None)
+    await delete_post(blog.posts, POST["id"])
     return str(POST["id"])
 
 

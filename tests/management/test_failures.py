@@ -121,7 +121,7 @@ async def test_a_deletion_is_replayed_after_its_tombstone_expired(
     author = await _author(blog)
     post = await blog.posts.create(a_post(author))
     await blog.handle_posts([post])
-    await delete_post(blog.posts, post["id"], etag=None)
+    await delete_post(blog.posts, post["id"])
     tombstone = await blog.posts.read(post["id"], post["id"])
     assert tombstone is not None
     with monkeypatch.context() as patched:

@@ -158,7 +158,7 @@ async def test_a_deletion_counts_as_a_waiting_change(moved: Blog, tmp_path: Path
     [post] = await _posts(moved, author, 1)
     await _ran_once(moved, tmp_path / "host.log")
 
-    await delete_post(moved.posts, post["id"], etag=None)
+    await delete_post(moved.posts, post["id"])
 
     assert (await _lag(moved)).changes == 1
 

@@ -179,8 +179,8 @@ async def test_rebuild_finishes_a_rename_and_a_deletion(blog: Blog, managed: Man
     await seed(managed, SeedPlan(users=3), SeedCount(), concurrency=8)
     plan = SeedPlan(users=3)
     renamed, deleted = plan.user(0), next(plan.posts(1, plan.user(1)))
-    await edit_user(blog.users, renamed["id"], UserChanges(username="someone.new"), etag=None)
-    await delete_post(blog.posts, deleted["id"], etag=None)
+    await edit_user(blog.users, renamed["id"], UserChanges(username="someone.new"))
+    await delete_post(blog.posts, deleted["id"])
 
     await _rebuild(managed)
 
@@ -197,7 +197,7 @@ async def test_rebuild_runs_while_the_app_is_in_use(blog: Blog, managed: Managed
             new = NewComment(user_id=post["userId"], content=f"comment {number}")
             await create_comment(blog.stored, post["id"], new, idempotency_key=None)
             changes = PostChanges(title=f"title {number}", content="edited")
-            await edit_post(blog.posts, post["id"], changes, etag=None)
+            await edit_post(blog.posts, post["id"], changes)
 
     await asyncio.gather(_rebuild(managed), *map(use, posts))
     await blog.drain()

@@ -109,7 +109,7 @@ async def test_verify_compares_the_feed_with_the_100_newest_posts(blog: Blog, ma
 
 
 async def test_a_propagated_deletion_leaves_no_finding(blog: Blog, seeded: ManagedBlog) -> None:
-    await delete_post(blog.posts, POST["id"], etag=None)
+    await delete_post(blog.posts, POST["id"])
 
     await blog.drain()
 

@@ -58,7 +58,7 @@ async def test_a_repeated_delivery_writes_nothing(blog: Blog) -> None:
 @pytest.mark.parametrize("order", [[0, 1], [1, 0], [1, 0, 1, 0]])
 async def test_an_older_version_never_overwrites_a_newer_one(blog: Blog, order: list[int]) -> None:
     _, first = await _published(blog)
-    second = await edit_post(blog.posts, first["id"], PostChanges(title="Second", content="edited"), etag=None)
+    second = await edit_post(blog.posts, first["id"], PostChanges(title="Second", content="edited"))
     states = [first, second]
 
     for index in order:
@@ -93,7 +93,7 @@ async def test_deleting_a_post_deletes_its_copies_and_expires_its_comments_and_l
     await blog.posts.execute("createComment", post["id"], a_comment(post, author))
     await blog.drain()
 
-    await delete_post(blog.posts, post["id"], etag=None)
+    await delete_post(blog.posts, post["id"])
     await blog.drain()
 
     assert await _user_copy(blog, post) is None
@@ -104,7 +104,7 @@ async def test_deleting_a_post_deletes_its_copies_and_expires_its_comments_and_l
 async def test_a_late_delivery_does_not_restore_a_deleted_post(blog: Blog) -> None:
     _, post = await _published(blog)
     await blog.handle_posts([post])
-    await delete_post(blog.posts, post["id"], etag=None)
+    await delete_post(blog.posts, post["id"])
     await blog.handle_posts([await blog.posts.read(post["id"], post["id"]) or {}])
 
     await blog.handle_posts([post])
@@ -120,7 +120,7 @@ async def test_a_post_deleted_while_it_is_copied_leaves_no_copies(blog: Blog, mo
     async def create_and_delete_the_post(copies: Copies, copy: Item) -> bool:
         created = await create(copies, copy)
         with suppress(PostNotFound):  # deleted by the creation of the other copy
-            await delete_post(blog.posts, post["id"], etag=None)
+            await delete_post(blog.posts, post["id"])
         return created
 
     monkeypatch.setattr(Copies, "_create", create_and_delete_the_post)
@@ -160,7 +160,7 @@ async def test_editing_an_old_post_does_not_evict_a_newer_one(blog: Blog, short_
     posts = [await blog.posts.create(a_post(author, second=second)) for second in range(short_front_page + 1)]
     await blog.handle_posts(posts)
 
-    edited = await edit_post(blog.posts, posts[0]["id"], PostChanges(title="Edited", content="late"), etag=None)
+    edited = await edit_post(blog.posts, posts[0]["id"], PostChanges(title="Edited", content="late"))
     await blog.handle_posts([edited])
 
     assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {post["id"] for post in posts[1:]}
@@ -176,7 +176,7 @@ async def test_deletions_refill_the_feed_with_the_next_posts(blog: Blog, short_f
     newest_first = sorted(posts, key=lambda post: (post["creationDate"], post["id"]), reverse=True)
 
     for post in newest_first[:7]:
-        await delete_post(blog.posts, post["id"], etag=None)
+        await delete_post(blog.posts, post["id"])
     await blog.drain()
 
     assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {
@@ -231,7 +231,7 @@ async def test_a_refill_that_races_a_new_post_does_not_overfill_the_feed(
         await blog.posts.create(post)
     for post in posts:  # the copy of `deleted` is already deleted
         await blog.feed.create(short_form(post))
-    await delete_post(blog.posts, deleted["id"], etag=None)
+    await delete_post(blog.posts, deleted["id"])
     tombstone = await blog.posts.read(deleted["id"], deleted["id"]) or {}
     await blog.posts.create(new)
 
@@ -262,7 +262,7 @@ async def test_a_refill_skips_a_post_that_cannot_be_copied(blog: Blog, short_fro
     poison = await blog.posts.upsert(posts[4] | {"content": 5})  # the next candidate of a refill
 
     for post in posts[-3:]:
-        await delete_post(blog.posts, post["id"], etag=None)
+        await delete_post(blog.posts, post["id"])
     await blog.drain()
 
     assert {failure["itemId"] for failure in await blog.all_items(blog.failures)} == {poison["id"]}
@@ -278,7 +278,7 @@ async def test_a_feed_trimmed_too_short_is_refilled(blog: Blog, short_front_page
         await blog.feed.create(short_form(post))
     await blog.posts.upsert(posts[2] | {"content": 5})
     before = await FrontPageIndex.read(blog.feed)
-    await delete_post(blog.posts, posts[-1]["id"], etag=None)
+    await delete_post(blog.posts, posts[-1]["id"])
     await blog.feed.delete(posts[-1]["id"], "post")
 
     await trim(Copies(blog.feed, blog.posts, partition_key="type"), before)

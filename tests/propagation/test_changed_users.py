@@ -24,7 +24,7 @@ async def _register(blog: Blog, stem: str = "ada") -> Item:
 
 
 async def _rename(blog: Blog, user: Item, username: str) -> Item:
-    return await edit_user(blog.users, user["id"], UserChanges(username=username), etag=None)
+    return await edit_user(blog.users, user["id"], UserChanges(username=username))
 
 
 async def _with_items_on_posts(blog: Blog, user: Item, number: int) -> list[Item]:

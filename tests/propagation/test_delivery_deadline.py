@@ -62,7 +62,7 @@ async def _renamed(blog: Blog, *, posts: int) -> Item:
         await blog.posts.batch(post["id"], [("create", (item,)) for item in items])
 
     await for_each(range(posts), write)
-    return await edit_user(blog.users, user["id"], UserChanges(username=unique("countess")), etag=None)
+    return await edit_user(blog.users, user["id"], UserChanges(username=unique("countess")))
 
 
 async def _outdated(blog: Blog, user: Item) -> int:
@@ -116,7 +116,7 @@ async def test_the_likes_of_a_deleted_post_expire_over_several_deliveries(
     for _ in range(10):
         likes = [a_like(post, a_user()) for _ in range(100)]
         await blog.posts.batch(post["id"], [("create", (like,)) for like in likes])
-    await delete_post(blog.posts, post["id"], etag=None)
+    await delete_post(blog.posts, post["id"])
     [tombstone] = [item for item in await blog.items_of(post) if item["id"] == post["id"]]
 
     async def likes_left() -> int:

@@ -16,7 +16,7 @@ async def test_changing_the_length_of_the_front_page_changes_trigger_and_handler
     await blog.handle_posts(posts)
     filled = await list_recent_posts(blog.feed, limit=FRONT_PAGE_LENGTH)
     for post in posts[-3:]:
-        await delete_post(blog.posts, post["id"], etag=None)
+        await delete_post(blog.posts, post["id"])
     await blog.drain()
     refilled = await list_recent_posts(blog.feed, limit=FRONT_PAGE_LENGTH)
 

@@ -50,7 +50,7 @@ async def test_a_rename_in_a_full_partition_is_stored_as_a_failure(blog: Blog) -
     author, reader = [await blog.users.create(a_user()) for _ in range(2)]
     post = await blog.posts.create(a_post(author))
     await blog.posts.create(a_comment(post, reader))
-    renamed = await edit_user(blog.users, reader["id"], UserChanges(username=unique("grace")), etag=None)
+    renamed = await edit_user(blog.users, reader["id"], UserChanges(username=unique("grace")))
 
     target = f"operation=batch,execute database={blog.settings.database} container=posts partition-key={post['id']}"
     with blog.emulator.faults.during(f"{_FULL} {target}"):
@@ -152,7 +152,7 @@ async def test_a_user_id_that_is_not_a_string_is_stored_as_a_failure(blog: Blog)
 
 async def test_an_item_with_a_null_key_does_not_hide_the_change_of_the_item_with_its_id(blog: Blog) -> None:
     author = await edit_user(
-        blog.users, (await blog.users.create(a_user()))["id"], UserChanges(username=unique("grace")), etag=None
+        blog.users, (await blog.users.create(a_user()))["id"], UserChanges(username=unique("grace"))
     )
     post = await blog.posts.create(a_post(author))
 
@@ -177,7 +177,7 @@ async def test_comments_that_cannot_expire_are_not_tried_forever(blog: Blog) -> 
     author = await blog.users.create(a_user())
     post = await blog.posts.create(a_post(author))
     await blog.posts.create(a_comment(post, author))
-    await delete_post(blog.posts, post["id"], etag=None)
+    await delete_post(blog.posts, post["id"])
 
     async with asyncio.timeout(60):
         with pytest.raises(NoProgress):

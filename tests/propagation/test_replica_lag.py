@@ -51,12 +51,12 @@ async def _register(blog: Blog, stem: str = "ada") -> Item:
 
 
 async def _rename(blog: Blog, user: Item) -> Item:
-    return await edit_user(blog.users, user["id"], UserChanges(username=unique("countess")), etag=None)
+    return await edit_user(blog.users, user["id"], UserChanges(username=unique("countess")))
 
 
 async def _delete(blog: Blog, post: Item) -> Item:
     """Delete a post, and return its tombstone."""
-    await delete_post(blog.posts, post["id"], etag=None)
+    await delete_post(blog.posts, post["id"])
     tombstone = await blog.posts.read(post["id"], post["id"])
     assert tombstone is not None
     return tombstone

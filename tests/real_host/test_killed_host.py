@@ -33,7 +33,7 @@ async def test_a_rename_is_finished_on_the_leases_of_a_killed_host(
     author = await create_user(blog.users, NewUser(username=unique("ada")), idempotency_key=None)
     posts = [await blog.posts.create(a_post(author, second=second)) for second in range(POSTS)]
     name = unique("countess")
-    await edit_user(blog.users, author["id"], UserChanges(username=name), etag=None)
+    await edit_user(blog.users, author["id"], UserChanges(username=name))
     settings = at(blog.settings, crash_gateway.endpoint)
 
     with (

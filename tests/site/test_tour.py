@@ -306,7 +306,7 @@ async def test_a_deleted_post_of_the_tour_is_not_measured(blog: Blog, monkeypatc
     monkeypatch.setattr(tour, "open_blog", AsyncMock(return_value=blog.stored))
     monkeypatch.setattr(tour, "_COMMENTS", 1)
     first, *others = json.loads((await prepared_comments()).get_body())["postIds"]
-    await posts.delete_post(blog.posts, first, etag=None)
+    await posts.delete_post(blog.posts, first)
 
     assert json.loads((await prepared_comments()).get_body())["postIds"] == others
 

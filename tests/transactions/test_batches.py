@@ -60,10 +60,10 @@ class DelayedContainer(Container):
 async def test_concurrent_deletions_in_two_processes_decrement_the_count_once(blog: Blog, post: Item) -> None:
     comment = (await add_item(blog.posts, a_comment(post, a_user()))).item
     of_comment = (post["id"], comment["id"], "comment")
-    posts = DelayedContainer(blog.posts, lambda: remove_item(blog.posts, *of_comment, etag=None))
+    posts = DelayedContainer(blog.posts, lambda: remove_item(blog.posts, *of_comment))
 
     # It looks like a batch that the SDK resent after its response was lost.
-    assert await remove_item(posts, *of_comment, etag=None) is True
+    assert await remove_item(posts, *of_comment) is True
     assert await blog.counts(post) == (0, 0)
 
 
@@ -137,7 +137,7 @@ async def test_likes_of_another_process_are_removed_despite_a_lagging_replica(
     likes = [(await add_item(blog.posts, a_like(post, a_user()))).item for _ in range(number)]
 
     removed = await asyncio.gather(
-        *(remove_item(here, post["id"], like["id"], "like", etag=Like.entity_tag(like)) for like in likes)
+        *(remove_item(here, post["id"], like["id"], "like", if_match={Like.last_edit(like)}) for like in likes)
     )
 
     assert removed == [True] * number

@@ -220,7 +220,7 @@ async def test_an_unexpected_error_reruns_each_command_of_the_group(blog: Blog, 
 async def test_a_post_deleted_during_a_batch_fails_all_waiting_commands(blog: Blog, crowd: Crowd) -> None:
     first = await crowd.first_running()
     others = [crowd.like() for _ in range(3)]
-    await delete_post(blog.posts, crowd.post["id"], etag=None)
+    await delete_post(blog.posts, crowd.post["id"])
     crowd.posts.gate.set()
 
     outcomes = await asyncio.gather(first, *others, return_exceptions=True)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from shared.data.posts import delete_post
 from shared.errors import CommentNotFound, IdempotencyKeyReused, PostNotFound, VersionMismatch
-from shared.models.base import Item, Resource
+from shared.models.base import Item, Resource, edit_of
 from shared.propagation.rename_fanout import rename_in_post
 from shared.transactions import Transactions
 from shared.transactions.batches import remove_item
@@ -66,7 +66,7 @@ async def test_an_addition_to_a_missing_post_writes_nothing(
     reader = a_user()
     post = await _post(blog) if deleted else a_post(reader)
     if deleted:
-        await delete_post(blog.posts, post["id"], etag=None)
+        await delete_post(blog.posts, post["id"])
 
     for item in (a_comment(post, reader), a_like(post, reader)):
         for record in (None, a_record(item)):
@@ -80,13 +80,13 @@ async def test_a_deleted_post_refuses_repeated_additions_and_removals(blog: Blog
     post, reader = await _post(blog), a_user()
     like = a_like(post, reader)
     await transactions.add(blog.posts, like, a_record(like))
-    await delete_post(blog.posts, post["id"], etag=None)
+    await delete_post(blog.posts, post["id"])
 
     for record in (None, a_record(like)):
         with pytest.raises(PostNotFound):
             await transactions.add(blog.posts, like, record)
     with pytest.raises(PostNotFound):
-        await remove_item(blog.posts, post["id"], like["id"], "like", etag=None)
+        await remove_item(blog.posts, post["id"], like["id"], "like")
 
 
 async def test_a_repeated_removal_decrements_the_count_once(blog: Blog, transactions: Transactions) -> None:
@@ -96,8 +96,8 @@ async def test_a_repeated_removal_decrements_the_count_once(blog: Blog, transact
         await transactions.add(blog.posts, item)
 
     for item in (comment, like):
-        assert await remove_item(blog.posts, post["id"], item["id"], item["type"], etag=None) is True
-        assert await remove_item(blog.posts, post["id"], item["id"], item["type"], etag=None) is False
+        assert await remove_item(blog.posts, post["id"], item["id"], item["type"]) is True
+        assert await remove_item(blog.posts, post["id"], item["id"], item["type"]) is False
 
     assert await blog.counts(post) == (0, 0)
     assert len(await blog.items_of(post)) == 1
@@ -108,7 +108,7 @@ async def test_a_removal_from_a_missing_post_raises_post_not_found(
     blog: Blog, transactions: Transactions, kind: str
 ) -> None:
     with pytest.raises(PostNotFound):
-        await remove_item(blog.posts, "unknown", "unknown", kind, etag=None)
+        await remove_item(blog.posts, "unknown", "unknown", kind)
 
 
 async def test_a_removal_finds_only_items_of_its_type(blog: Blog, transactions: Transactions) -> None:
@@ -118,9 +118,9 @@ async def test_a_removal_finds_only_items_of_its_type(blog: Blog, transactions: 
     await transactions.add(blog.posts, comment, record)
     await transactions.add(blog.posts, like)
 
-    assert await remove_item(blog.posts, post["id"], comment["id"], "like", etag=None) is False
+    assert await remove_item(blog.posts, post["id"], comment["id"], "like") is False
     for item in (like, post, record):
-        assert await remove_item(blog.posts, post["id"], item["id"], "comment", etag=None) is False
+        assert await remove_item(blog.posts, post["id"], item["id"], "comment") is False
 
     assert await blog.counts(post) == (1, 1)
 
@@ -131,12 +131,12 @@ async def test_a_removal_rejects_a_stale_etag(blog: Blog, transactions: Transact
         added = (await transactions.add(blog.posts, item)).item
         for stale in ('"another"', '""', '"/another"', added["_etag"], Resource.entity_tag(added).replace("/", ".")):
             with pytest.raises(VersionMismatch):
-                await remove_item(blog.posts, post["id"], added["id"], added["type"], etag=stale)
+                await remove_item(blog.posts, post["id"], added["id"], added["type"], if_match={edit_of(stale)})
         etag = Resource.entity_tag(added)
-        assert await remove_item(blog.posts, post["id"], added["id"], added["type"], etag=etag)
+        assert await remove_item(blog.posts, post["id"], added["id"], added["type"], if_match={edit_of(etag)})
 
     with pytest.raises(VersionMismatch):
-        await remove_item(blog.posts, post["id"], a_like(post, reader)["id"], "like", etag='"any"')
+        await remove_item(blog.posts, post["id"], a_like(post, reader)["id"], "like", if_match={"any"})
     assert await blog.counts(post) == (0, 0)
 
 
@@ -148,20 +148,20 @@ async def test_a_removal_accepts_an_etag_from_before_a_rename(blog: Blog, transa
 
     for item in added:
         etag = Resource.entity_tag(item)
-        assert await remove_item(blog.posts, post["id"], item["id"], item["type"], etag=etag)
+        assert await remove_item(blog.posts, post["id"], item["id"], item["type"], if_match={edit_of(etag)})
 
 
 async def test_a_removal_rejects_the_etag_of_an_earlier_like(blog: Blog, transactions: Transactions) -> None:
     post, reader = await _post(blog), a_user()
     like, later = a_like(post, reader, second=1), a_like(post, reader, second=2)
     etag = Resource.entity_tag((await transactions.add(blog.posts, like, a_record(like))).item)
-    await remove_item(blog.posts, post["id"], like["id"], "like", etag=None)
+    await remove_item(blog.posts, post["id"], like["id"], "like")
     await transactions.add(blog.posts, later)
     restored = (await transactions.add(blog.posts, like, a_record(like))).item
 
     for stale in (etag, Resource.entity_tag(restored)):
         with pytest.raises(VersionMismatch):
-            await remove_item(blog.posts, post["id"], like["id"], "like", etag=stale)
+            await remove_item(blog.posts, post["id"], like["id"], "like", if_match={edit_of(stale)})
     assert await blog.counts(post) == (0, 1)
 
 
@@ -173,7 +173,7 @@ async def test_a_like_with_an_old_date_format_has_an_etag_that_is_accepted(
     etag = Resource.entity_tag(like)
 
     assert re.fullmatch(r'"[!#-~]+"', etag)
-    assert await remove_item(blog.posts, post["id"], like["id"], "like", etag=etag)
+    assert await remove_item(blog.posts, post["id"], like["id"], "like", if_match={edit_of(etag)})
 
 
 async def test_a_record_is_written_with_its_item_and_expires_after_a_day(
@@ -193,7 +193,7 @@ async def test_a_removal_leaves_only_the_record(blog: Blog, transactions: Transa
     post, reader = await _post(blog), a_user()
     for item in (a_comment(post, reader), a_like(post, reader)):
         await transactions.add(blog.posts, item, a_record(item, item["type"]))
-        await remove_item(blog.posts, post["id"], item["id"], item["type"], etag=None)
+        await remove_item(blog.posts, post["id"], item["id"], item["type"])
 
     assert sorted(item["type"] for item in await blog.items_of(post)) == ["idempotency", "idempotency", "post"]
 
@@ -204,7 +204,7 @@ async def test_a_retry_does_not_recreate_a_removed_item(blog: Blog, transactions
     first = {}
     for item in (comment, like):
         first[item["type"]] = (await transactions.add(blog.posts, item, a_record(item, item["type"]))).item
-        await remove_item(blog.posts, post["id"], item["id"], item["type"], etag=None)
+        await remove_item(blog.posts, post["id"], item["id"], item["type"])
 
     with pytest.raises(CommentNotFound):
         await transactions.add(blog.posts, comment, a_record(comment, "comment"))
@@ -221,7 +221,7 @@ async def test_a_retry_of_a_like_returns_the_first_like_despite_a_later_like(
     post, reader = await _post(blog), a_user()
     like, later = a_like(post, reader, second=1), a_like(post, reader, second=2)
     await transactions.add(blog.posts, like, a_record(like, "first"))
-    await remove_item(blog.posts, post["id"], like["id"], "like", etag=None)
+    await remove_item(blog.posts, post["id"], like["id"], "like")
     await transactions.add(blog.posts, later, a_record(later, "second"))
 
     retry = a_like(post, reader, second=3)
@@ -251,7 +251,7 @@ async def test_a_record_with_another_fingerprint_is_rejected(
     comment = a_comment(post, reader, content="First.")
     await transactions.add(blog.posts, comment, a_record(comment))
     if removed:
-        await remove_item(blog.posts, post["id"], comment["id"], "comment", etag=None)
+        await remove_item(blog.posts, post["id"], comment["id"], "comment")
 
     other = comment | {"content": "Second."}
     with pytest.raises(IdempotencyKeyReused):
@@ -265,7 +265,7 @@ async def test_a_new_like_after_an_unlike_counts(blog: Blog, transactions: Trans
     post, reader = await _post(blog), a_user()
     like = a_like(post, reader)
     await transactions.add(blog.posts, like, a_record(like, "first"))
-    await remove_item(blog.posts, post["id"], like["id"], "like", etag=None)
+    await remove_item(blog.posts, post["id"], like["id"], "like")
 
     added = await transactions.add(blog.posts, like, a_record(like, "second") if with_record else None)
 
@@ -283,7 +283,7 @@ async def test_a_retry_of_a_like_that_existed_does_not_like_again_after_an_unlik
     other = a_like(post, reader, second=2)
     found = await transactions.add(blog.posts, other, a_record(other, "second"))
     version = (await _read(blog, post))["version"]
-    await remove_item(blog.posts, post["id"], like["id"], "like", etag=None)
+    await remove_item(blog.posts, post["id"], like["id"], "like")
 
     again = await transactions.add(blog.posts, other, a_record(other, "second"))
 
@@ -302,7 +302,7 @@ async def test_retries_are_recognized_after_later_likes_and_unlikes(
     like = a_like(post, reader)
     for record in (a_record(like, "first"), a_record(like, "second"), a_record(like, "last") if with_record else None):
         await transactions.add(blog.posts, like, record)
-        await remove_item(blog.posts, post["id"], like["id"], "like", etag=None)
+        await remove_item(blog.posts, post["id"], like["id"], "like")
 
     again = [await transactions.add(blog.posts, like, a_record(like, command)) for command in ("first", "second")]
 
@@ -323,7 +323,7 @@ async def test_writes_add_missing_counts_to_a_post(
     comment = a_comment(post, reader)
     await blog.posts.create(comment)  # not counted
 
-    assert await remove_item(blog.posts, post["id"], comment["id"], "comment", etag=None)
+    assert await remove_item(blog.posts, post["id"], comment["id"], "comment")
     assert (await transactions.add(blog.posts, a_like(post, reader))).created
 
     assert await blog.counts(post) == (0, 1)
@@ -345,7 +345,7 @@ async def test_a_removal_does_not_find_an_item_without_a_type(blog: Blog, transa
     post = await _post(blog)
     await blog.posts.create({"id": "note", "postId": post["id"]})
 
-    assert await remove_item(blog.posts, post["id"], "note", "comment", etag=None) is False
+    assert await remove_item(blog.posts, post["id"], "note", "comment") is False
 
 
 @pytest.mark.parametrize("with_record", [False, True])
@@ -370,7 +370,7 @@ async def test_fifty_concurrent_likes_and_comments_are_all_counted(blog: Blog, t
     await asyncio.gather(*(transactions.add(posts, a_like(post, reader)) for reader in readers))
     await asyncio.gather(
         *(transactions.add(posts, a_comment(post, reader)) for reader in readers),
-        *(remove_item(posts, post["id"], a_like(post, reader)["id"], "like", etag=None) for reader in readers[:20]),
+        *(remove_item(posts, post["id"], a_like(post, reader)["id"], "like") for reader in readers[:20]),
     )
 
     assert await blog.counts(post) == (50, 30)
@@ -408,9 +408,9 @@ async def _send_all(emulator: EmulatorThread, transactions: Transactions, rounds
                     case "comment":
                         await transactions.add(posts, comment, a_record(comment, f"comment-{number}"))
                     case "unlike":
-                        await remove_item(posts, post["id"], like["id"], "like", etag=None)
+                        await remove_item(posts, post["id"], like["id"], "like")
                     case _:
-                        await remove_item(posts, post["id"], comment["id"], "comment", etag=None)
+                        await remove_item(posts, post["id"], comment["id"], "comment")
             except CommentNotFound:
                 pass  # already deleted
 
