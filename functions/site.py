@@ -51,8 +51,8 @@ async def page_post(call: Call[None]) -> Context:
         posts.get_post(stored, post_id),
         comments.list_comments_from(stored, post_id, comment_id, limit=call.limit)
         if comment_id
-        else comments.list_comments(stored, post_id, limit=call.limit, cursor=call.cursor),
-        likes.list_likes(stored, post_id, limit=DEFAULT_PAGE, cursor=None),
+        else comments.list_comments(stored, post_id, limit=call.limit, cursor=call.cursor, check_post=False),
+        likes.list_likes(stored, post_id, limit=DEFAULT_PAGE, cursor=None, check_post=False),
     )
     return {
         "post": shown(Post, post),

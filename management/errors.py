@@ -7,6 +7,7 @@ from azure.cosmos.exceptions import CosmosHttpResponseError
 
 from local_settings import LocalSettingsError
 from management.leases import UnreadableLeasesError
+from shared.database.refusals import NotProvisioned
 from shared.errors import BlogError, DatabaseUnavailable
 from shared.settings import Settings, SettingsError
 
@@ -40,6 +41,8 @@ def sentence(error: Exception, configuration: Settings | None) -> str:
         case ServiceRequestError() | ServiceResponseError() if configuration:
             address, reason = configuration.account.endpoint, _first_line(error)
             return f"No response from {address} ({reason}). Check the address and that the account is running."
+        case NotProvisioned():
+            return "The database, a container or a script is missing. Run `manage.py provision`."
         case DatabaseUnavailable():
             return f"The database failed: {error.reason}. Run the command again."
         case _:

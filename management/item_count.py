@@ -36,7 +36,7 @@ async def number_of_items(*containers: Container) -> int | None:
     """
     total = 0
     for container in containers:
-        with blog_errors(about_item=False):
+        with blog_errors():
             definition = await container.proxy.read(populate_quota_info=True)
         found = _COUNT.search(definition.get_response_headers().get(_USAGE, ""))
         if found is None:

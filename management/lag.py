@@ -13,7 +13,6 @@ from management.errors import EXPECTED, sentence
 from management.progress import measure_progress
 from shared.database.container import Container
 from shared.database.containers import LEASES
-from shared.database.refusals import ItemMissing
 from shared.propagation.change_feed import POSTS_CHANGE_FEED, USERS_CHANGE_FEED, ChangeFeed
 
 DEADLINE_S = 10.0
@@ -66,8 +65,6 @@ async def _lag(database: DatabaseProxy, feed: ChangeFeed, host: str, deadline_s:
             return await _measured(database, feed, host)
     except TimeoutError:
         problem = f"The database did not answer within {deadline_s:g} s."
-    except ItemMissing:
-        problem = "A container is missing; run `manage.py provision`."
     except EXPECTED as error:
         problem = sentence(error, None)
     return Lag(feed.function, "unknown", problem=problem)

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from shared.data.blog import Blog
 from shared.data.idempotency import idempotency_record, new_id
 from shared.data.pages import Cursor, Page, read_page
-from shared.data.posts import get_post, list_responses
+from shared.data.posts import list_responses, require_post
 from shared.data.users import get_author
 from shared.database.container import Container
 from shared.errors import CommentNotFound
@@ -36,17 +36,19 @@ async def delete_comment(blog: Blog, post_id: str, comment_id: str, *, if_match:
 
 
 async def get_comment(posts: Container, post_id: str, comment_id: str) -> Item:
-    """One point read; if the comment does not exist, another one of the post. Raises PostNotFound, CommentNotFound."""
+    """One point read; if the comment does not exist, a query for the post. Raises PostNotFound, CommentNotFound."""
     comment = await posts.read(comment_id, post_id) if is_item_id(comment_id) else None
     if comment is None or comment.get("type") != Comment.TYPE:
-        await get_post(posts, post_id)
+        await require_post(posts, post_id)
         raise CommentNotFound(comment_id)
     return Comment.checked(comment)
 
 
-async def list_comments(posts: Container, post_id: str, *, limit: int, cursor: Cursor | None) -> Page:
-    """Q4: one query in one partition of `posts`. Raises PostNotFound."""
-    return await list_responses(posts, Comment, post_id, limit=limit, cursor=cursor)
+async def list_comments(
+    posts: Container, post_id: str, *, limit: int, cursor: Cursor | None, check_post: bool = True
+) -> Page:
+    """Q4: one query in one partition of `posts`. Raises PostNotFound; see `list_responses` for `check_post`."""
+    return await list_responses(posts, Comment, post_id, limit=limit, cursor=cursor, check_post=check_post)
 
 
 async def list_comments_from(posts: Container, post_id: str, comment_id: str, *, limit: int) -> Page:

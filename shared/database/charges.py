@@ -62,6 +62,12 @@ def add_share(charge: Charge, sharers: int) -> None:
         own.session.update(charge.session)
 
 
+def request_session() -> Session:
+    """Return the session of the current request or delivery; a new one if there is none."""
+    charge = current_charge.get()
+    return Session() if charge is None else charge.session
+
+
 def record_answer(answer: Any, container: str = "") -> float:
     """Add an HTTP response to the current charge and to the metrics, and return its request charge.
 

@@ -57,7 +57,7 @@ async def open_container(name: str) -> Container:
     The first call for a container reads it: otherwise a missing container looks like a missing item.
     """
     opened = get_container(name)
-    with blog_errors(about_item=False):
+    with blog_errors():
         await _enter_client()
         await opened.proxy.read()
     return opened

@@ -18,9 +18,17 @@ from azure.core.utils import CaseInsensitiveDict
 from azure.cosmos.aio import ContainerProxy
 from azure.cosmos.exceptions import CosmosBatchOperationError
 
-from shared.database.charges import add_share, current_charge, metered
+from shared.database.charges import add_share, metered, request_session
 from shared.database.date_like_texts import as_sent, stored_form, stored_operations
-from shared.database.refusals import BatchRefused, ConcurrentWrite, ItemMissing, blog_errors
+from shared.database.refusals import (
+    BatchRefused,
+    ConcurrentWrite,
+    ConditionFailed,
+    ItemExists,
+    ItemMissing,
+    ScriptFailed,
+    blog_errors,
+)
 from shared.database.retries import CONFLICT_RETRIES, CONFLICT_WAIT_S
 from shared.database.transport import SessionNotConfirmed
 from shared.errors import DatabaseUnavailable
@@ -30,6 +38,9 @@ from shared.observability import metrics
 # One operation of a transactional batch, as the SDK takes it: name, arguments, options.
 Operation = tuple[str, tuple[Any, ...]] | tuple[str, tuple[Any, ...], dict[str, Any]]
 Result = TypeVar("Result")
+_Refusals = tuple[type[Exception], ...]
+# The refusals of a write to an item that may be missing or have changed.
+_OF_EXISTING: _Refusals = (ItemMissing, ConditionFailed)
 
 # https://learn.microsoft.com/azure/cosmos-db/nosql/transactional-batch
 BATCH_LIMIT = 100
@@ -53,7 +64,9 @@ class Container:
     async def read(self, item_id: str, partition_key: str) -> Item | None:
         """One point read. Returns None if the item does not exist."""
         try:
-            read = await self._confirmed(partition_key, lambda: self.proxy.read_item(item_id, partition_key))
+            read = await self._confirmed(
+                partition_key, lambda: self.proxy.read_item(item_id, partition_key), ItemMissing
+            )
         except ItemMissing:
             return None
         return dict(as_sent(read))
@@ -71,15 +84,18 @@ class Container:
 
     async def create(self, item: Item, *, post_trigger: str | None = None) -> Item:
         """One write. Raises ItemExists."""
-        return await self._write(self.proxy.create_item, stored_form(item), post_trigger_include=post_trigger)
+        options = {"post_trigger_include": post_trigger}
+        return await self._write((ItemExists,), self.proxy.create_item, stored_form(item), **options)
 
     async def upsert(self, item: Item, *, post_trigger: str | None = None) -> Item:
         """One write."""
-        return await self._write(self.proxy.upsert_item, stored_form(item), post_trigger_include=post_trigger)
+        return await self._write((), self.proxy.upsert_item, stored_form(item), post_trigger_include=post_trigger)
 
     async def replace(self, item: Item, *, etag: str) -> Item:
         """One write, if the item still has `etag`. Raises ItemMissing, ConditionFailed."""
-        return await self._write(self.proxy.replace_item, item["id"], stored_form(item), **_if_match(etag))
+        return await self._write(
+            _OF_EXISTING, self.proxy.replace_item, item["id"], stored_form(item), **_if_match(etag)
+        )
 
     async def patch(
         self,
@@ -96,15 +112,17 @@ class Container:
         """
         options = {"filter_predicate": predicate, **_if_match(etag)}
         return await self._write(
-            self.proxy.patch_item, item_id, partition_key, stored_operations(operations), **options
+            _OF_EXISTING, self.proxy.patch_item, item_id, partition_key, stored_operations(operations), **options
         )
 
     async def delete(self, item_id: str, partition_key: str, *, etag: str | None = None) -> None:
         """One write. Raises ItemMissing, ConditionFailed."""
-        await self._write(self.proxy.delete_item, item_id, partition_key, **_if_match(etag))
+        await self._write(_OF_EXISTING, self.proxy.delete_item, item_id, partition_key, **_if_match(etag))
 
-    async def _write(self, method: Callable[..., Awaitable[Any]], *arguments: Any, **options: Any) -> Item:
-        written = await self._retry_conflicts("a write", lambda: method(*arguments, **options))
+    async def _write(
+        self, expected: _Refusals, method: Callable[..., Awaitable[Any]], *arguments: Any, **options: Any
+    ) -> Item:
+        written = await self._retry_conflicts("a write", lambda: method(*arguments, **options), expected)
         return dict(as_sent(written or {}))
 
     async def batch(self, partition_key: str, operations: Sequence[Operation]) -> list[Item]:
@@ -122,7 +140,7 @@ class Container:
             with _keeping_session(self.proxy):
                 return await self.proxy.execute_item_batch(copied, partition_key)
 
-        results = await self._retry_conflicts("a batch", attempt)
+        results = await self._retry_conflicts("a batch", attempt, (BatchRefused,))
         return [dict(as_sent(result.get("resourceBody") or {})) for result in results]
 
     async def catch_up(self, partition_key: str | None = None) -> None:
@@ -174,23 +192,31 @@ class Container:
 
         return await self._confirmed(partition_key, attempt)
 
-    async def _confirmed(self, partition_key: str, attempt: Callable[[], Awaitable[Result]]) -> Result:
-        """Run a read. If no replica has reached the request's session token, repeat it with the primary's token.
+    async def _confirmed(
+        self, partition_key: str, attempt: Callable[[], Awaitable[Result]], *expected: type[Exception]
+    ) -> Result:
+        """Run a read. If a replica has not reached the request's session token, repeat it with the primary's token.
 
         The primary has every acknowledged write. A token that is ahead of it is forged or from a restored database.
         """
-        with blog_errors():
+        with blog_errors(*expected):
             try:
                 return await attempt()
-            except SessionNotConfirmed:
+            except SessionNotConfirmed as refused:
+                await self._confirm_session(partition_key, refused.rid)
+                return await attempt()
+
+    async def _confirm_session(self, partition_key: str, rid: str) -> None:
+        """Compare the request's session token with the primary's: one read, which concurrent reads share."""
+        session = request_session()
+        async with session.confirming:
+            if session.is_doubtful(rid):
                 try:
                     with metered() as asked:
                         await self.read_latest(NO_ITEM, partition_key)
                 finally:
                     add_share(asked, 1)
-                if (charge := current_charge.get()) is not None:
-                    charge.session.confirm(asked.session)
-                return await attempt()
+                session.confirm(asked.session)
 
     async def query_across(self, text: str, parameters: Mapping[str, Any], *, page_size: int) -> AsyncIterator[Any]:
         """Query all partitions, page by page. Not for API requests: the charge grows with the container."""
@@ -208,7 +234,7 @@ class Container:
                     procedure, partition_key=partition_key, parameters=stored_form(list(parameters))
                 )
 
-        return as_sent(await self._retry_conflicts(procedure, attempt, about_item=False))
+        return as_sent(await self._retry_conflicts(procedure, attempt, (ScriptFailed,)))
 
     async def feed_ranges(self) -> list[dict[str, Any]]:
         """Return a feed range per physical partition. Two requests once per process; the SDK caches the result."""
@@ -216,7 +242,7 @@ class Container:
             return [feed_range async for feed_range in self.proxy.read_feed_ranges()]
 
     async def _retry_conflicts(
-        self, what: str, attempt: Callable[[], Awaitable[Result]], *, about_item: bool = True
+        self, what: str, attempt: Callable[[], Awaitable[Result]], expected: _Refusals
     ) -> Result:
         for number in range(CONFLICT_RETRIES + 1):
             if number:
@@ -224,7 +250,7 @@ class Container:
                 await asyncio.sleep(random.uniform(0, CONFLICT_WAIT_S * 2 ** (number - 1)))  # noqa: S311 - not secret
                 metrics.retries.add(1, {"db.collection.name": self.proxy.id})
             try:
-                with blog_errors(about_item=about_item):
+                with blog_errors(*expected):
                     return await attempt()
             except ConcurrentWrite as conflict:
                 last = conflict

@@ -8,6 +8,7 @@ every acknowledged write of a partition. A token ahead of it is forged or from a
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import re
 
@@ -32,6 +33,7 @@ class Session:
         self._from_client = False
         self._confirmed: set[str] = set()
         self.was_refuted = False
+        self.confirming = asyncio.Lock()
 
     @classmethod
     def parse(cls, header: str) -> Session:

@@ -35,15 +35,19 @@ _KEY_LENGTH = 60
 
 
 class SessionNotConfirmed(Exception):
-    """No replica has reached the session token from the client, and the primary has not confirmed it."""
+    """A replica has not reached the session token from the client, and the primary has not confirmed it."""
+
+    def __init__(self, rid: str) -> None:
+        super().__init__(rid)
+        self.rid = rid
 
 
 class SessionTransport(AioHttpTransport):  # type: ignore[misc]  # untyped
     """Sends the session tokens of the current request or delivery with each of its reads.
 
     404/1002 means that no replica has reached the token. The read is sent again after a short wait. The SDK never sees
-    this response to such a token, because it would forget the tokens of the whole process. After the first wait, the
-    caller must confirm a token from a client, because a forged one would hold up the request.
+    this response to such a token, because it would forget the tokens of the whole process. The caller must first
+    confirm a token from a client, because a forged one would hold up the request.
     """
 
     def __init__(self) -> None:
@@ -68,9 +72,9 @@ class SessionTransport(AioHttpTransport):  # type: ignore[misc]  # untyped
             charge.session.add(rid, response.headers.get(SESSION_HEADER, ""))
             if (response.status_code, response.headers.get("x-ms-substatus")) != (404, "1002"):
                 return response
+            if known and charge.session.is_doubtful(rid):
+                raise SessionNotConfirmed(rid)
             if attempt < SESSION_RETRIES:
-                if known and attempt and charge.session.is_doubtful(rid):
-                    raise SessionNotConfirmed
                 await asyncio.sleep(SESSION_WAIT_S * 2**attempt)
         if known:
             raise DatabaseUnavailable("no replica has reached the session token of the request")

@@ -69,3 +69,21 @@ async def test_a_list_of_a_deleted_post_finds_the_tombstone_before_its_items(
     for limit in (1, 100):
         with pytest.raises(PostNotFound):
             await list_items(blog.posts, post["id"], limit=limit, cursor=None)
+
+
+@COMMENTS_AND_LIKES
+async def test_an_empty_list_costs_the_same_for_posts_of_any_size(
+    blog: Blog, list_items: List, listed: New, other: New
+) -> None:
+    charges = []
+    for length in (100, 100_000):
+        post = await blog.posts.create(a_post(a_user(), content="あ" * length))
+        await blog.posts.create(other(post, a_user()))
+        with metered() as charged:
+            assert (await list_items(blog.posts, post["id"], limit=10, cursor=None)).items == []
+        charges.append(round(charged.request_units, 2))
+    with pytest.raises(PostNotFound), metered() as charged:
+        await list_items(blog.posts, "unknown", limit=10, cursor=None)
+
+    assert charges[0] == charges[1] < 6
+    assert charged.request_units < 6

@@ -40,7 +40,10 @@ COSTS: Mapping[str, tuple[Send, list[str]]] = {
         lambda api, given: api.create_post(given.author["id"], "A title", "Some content."),
         ["read users", "create posts"],
     ),
-    "C2 edit a post": (lambda api, given: api.edit_post(given.post["id"], "Another", "Other."), ["patch posts"]),
+    "C2 edit a post": (
+        lambda api, given: api.edit_post(given.post["id"], "Another", "Other."),
+        ["read latest posts", "patch posts"],
+    ),
     "Q2 retrieve a post": (lambda api, given: api.get_post(given.post["id"]), ["read posts"]),
     "Q3 list a user's posts": (lambda api, given: api.list_user_posts(given.author["id"]), ["query users"]),
     "C3 create a comment": (

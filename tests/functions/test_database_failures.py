@@ -13,7 +13,7 @@ from tests.api import Api
 from tests.blog import Blog
 from tests.functions.test_errors import assert_problem
 from tests.gateway import Gateway, Operation, named
-from tests.items import a_post, a_user
+from tests.items import a_post, a_user, unique
 from tests.polling import eventually
 from tests.running_app import RunningApp
 
@@ -107,6 +107,46 @@ async def test_a_missing_container_returns_503(quiet_api: Api, gateway: Gateway)
         answer = await quiet_api.get_user("anybody")
 
     assert_problem(answer, 503, "Database unavailable", "/api/users/anybody")
+
+
+@pytest.mark.parametrize(
+    ("path", "operation", "status"),
+    [
+        *(("/api/posts/p", "read posts", status) for status in (405, 409, 412, 424, 449, 507, 599)),
+        *(("/api/posts/p/comments", "query posts", status) for status in (404, 409, 412, 449)),
+        ("/api/users/u/posts", "query users", 404),
+    ],
+)
+async def test_an_answer_that_the_query_does_not_expect_returns_503(
+    quiet_api: Api, gateway: Gateway, path: str, operation: str, status: int
+) -> None:
+    with gateway.answering(named(operation), status):
+        answer = await quiet_api.send("GET", path)
+
+    assert_problem(answer, 503, "Database unavailable", path)
+    assert int(answer.headers["retry-after"]) > 0
+
+
+@pytest.mark.parametrize("status", [404, 405, 409, 412, 422, 424])
+@pytest.mark.parametrize("operation", ["read users", "create posts", "batch posts", "patch posts", "read latest posts"])
+async def test_no_answer_of_the_database_is_an_internal_error(
+    quiet_api: Api, api: Api, gateway: Gateway, operation: str, status: int
+) -> None:
+    author = await api.new_user()
+    post = await api.new_post(author)
+
+    with gateway.answering(named(operation), status):
+        answers = [
+            await quiet_api.get_user(author["id"]),
+            await quiet_api.create_post(author["id"], "A title", "Some content."),
+            await quiet_api.create_comment(post["id"], author["id"], "Well put."),
+            await quiet_api.create_like(post["id"], author["id"], {"Idempotency-Key": unique("key")}),
+            await quiet_api.edit_post(post["id"], unique("title"), "Other content."),
+            await quiet_api.delete_like(post["id"], author["id"]),
+            await quiet_api.delete_post(post["id"]),
+        ]
+
+    assert 500 not in [answer.status for answer in answers]
 
 
 async def test_unexpected_errors_return_500_without_details(

@@ -274,7 +274,8 @@ async def test_a_missing_container_makes_the_lag_unknown(blog: Blog) -> None:
 
     lag = await _lag(blog)
 
-    assert (lag.state, lag.problem) == ("unknown", "A container is missing; run `manage.py provision`.")
+    expected = "The database, a container or a script is missing. Run `manage.py provision`."
+    assert (lag.state, lag.problem) == ("unknown", expected)
 
 
 async def test_a_silent_database_makes_the_lag_unknown_after_the_deadline(blog: Blog) -> None:

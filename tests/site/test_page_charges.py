@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import re
 from collections.abc import Awaitable, Callable
 
 import pytest
@@ -63,6 +65,37 @@ async def test_a_page_costs_the_same_as_its_queries(
     assert sorted(operation.name for operation in by_page) == sorted(operation.name for operation in by_queries)
     assert all(operation.partition_key for operation in by_page)
     assert shown.charge_ru == pytest.approx(sum(answer.charge_ru for answer in answers), abs=0.02)
+
+
+async def test_the_page_of_a_post_without_comments_and_likes_reads_the_post_once(
+    quiet_site: Site, api: Api, gateway: Gateway
+) -> None:
+    post = await api.new_post(await api.new_user())
+    await quiet_site.get(f"/posts/{post['id']}")
+
+    with gateway.recording() as operations:
+        shown = await quiet_site.get(f"/posts/{post['id']}")
+
+    assert sorted(operation.name for operation in operations) == ["query posts"] * 2 + ["read posts"]
+    assert shown.charge_ru < 7
+
+
+async def test_a_page_with_a_forged_session_token_costs_a_few_request_units_more(
+    quiet_api: Api, quiet_site: Site, gateway: Gateway
+) -> None:
+    created = await quiet_api.create_post((await quiet_api.new_user())["id"], "A title", "Some content.")
+    path, token = f"/posts/{created.body['id']}", created.headers["x-ms-session-token"].removeprefix("1.")
+    known = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)).decode()
+    forged = base64.urlsafe_b64encode(re.sub(r"#\d+", "#999999999999999999", known).encode()).decode().rstrip("=")
+    honest = await quiet_site.get(path)
+
+    with gateway.recording() as operations:
+        shown = await quiet_site.get(path, {"Cookie": f"blog-session=1.{forged}"})
+
+    assert shown.status == 200
+    # Three refused reads, the primary's answer, and the three reads.
+    assert [operation.name for operation in operations].count("read latest posts") == 1
+    assert shown.charge_ru == pytest.approx(honest.charge_ru + 4, abs=0.02)
 
 
 async def test_the_page_of_a_comment_costs_one_point_read_more(
