@@ -146,8 +146,11 @@ class Repairs:
         if held is None:
             return
         owner = await self.blog.users.read_latest(held["ownerId"], held["ownerId"])
-        if (owner is None or is_sound(User, owner)) and username_reservations.is_abandoned(held, owner):
-            await self._delete(self.blog.users, held, key)
+        if owner is not None and not is_sound(User, owner):
+            return
+        with suppress(ConditionFailed, ItemMissing):  # changed since
+            if abandoned := await username_reservations.claim_abandoned(self.blog.users, held, owner):
+                await self._delete(self.blog.users, abandoned, key)
 
     async def reserve_username(self, user_id: str) -> None:
         """Reserve a user's username, unless another user has it. Replaces a reservation that expires or is damaged."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 
 from management.verification.census import Census
@@ -92,7 +93,7 @@ class _Examination:
         owner = await self._user(owner_id)
         if owner is not None and not is_sound(User, owner):
             return  # its own finding
-        if username_reservations.is_abandoned(reservation, owner):
+        if username_reservations.is_abandoned(reservation, owner, now_s=time.time()):
             held = f"held for user {owner_id}, " + ("who has another username" if owner else "who does not exist")
             self._found(Kind.ABANDONED, f"reservation {key}", held, "")
 

@@ -7,18 +7,18 @@ A reservation and its user are in different logical partitions, so they cannot s
 3. release: the users change feed deletes the reservations of former usernames.
 
 A reservation never expires. If another user wants the username, the owner's item shows whether it is abandoned: at
-once after a rename, and `ABANDONED_AFTER_S` after a crash between 1 and 2. Before an owner uses a username, they write
-its reservation. The new etag makes a concurrent release or takeover fail.
+once after a rename, and `ABANDONED_AFTER_S` after a crash between 1 and 2, by the clock of the database. Before an
+owner uses a username, they write its reservation. The new etag makes a concurrent release or takeover fail.
 """
 
 from __future__ import annotations
 
-import time
+import math
 import unicodedata
 from contextlib import suppress
 from dataclasses import dataclass
 
-from shared.database.container import Container
+from shared.database.container import Container, patch_of
 from shared.database.refusals import ConditionFailed, ItemExists, ItemMissing
 from shared.database.retries import RESERVE_ATTEMPTS
 from shared.errors import DatabaseUnavailable, ItemDamaged, UsernameTaken
@@ -84,7 +84,8 @@ def fault_of(reservation: Item) -> str:
     owner_id = reservation.get("ownerId")
     if not isinstance(owner_id, str) or not is_item_id(owner_id):
         return "ownerId must be an ID"
-    return "" if isinstance(reservation.get("nameVersion"), int) else "nameVersion must be a whole number"
+    numbers = {"nameVersion": reservation.get("nameVersion"), "reservedTs": reservation.get("reservedTs", 0)}
+    return next((f"{name} must be a whole number" for name, value in numbers.items() if type(value) is not int), "")
 
 
 async def _take_over(users: Container, wanted: Item) -> Reservation:
@@ -96,22 +97,53 @@ async def _take_over(users: Container, wanted: Item) -> Reservation:
     own = held["ownerId"] == wanted["ownerId"]
     if own and owner is not None and name_version(owner) >= wanted["nameVersion"]:
         return Reservation(held, fresh=False)  # a retry: the user was written
-    if not own and not is_abandoned(held, owner):
+    if not own:
+        held = await claim_abandoned(users, held, owner)
+    if held is None:
         raise UsernameTaken(wanted["username"])
     return Reservation(await users.replace(wanted, etag=held["_etag"]), fresh=not own)
 
 
-def is_abandoned(reservation: Item, owner: Item | None) -> bool:
+def is_abandoned(reservation: Item, owner: Item | None, now_s: float) -> bool:
     """Return whether the owner, as read after the reservation, neither has the username nor is about to get it.
 
-    A command that has not written its user yet is running or has crashed. Only the age of the reservation shows which.
+    `now_s` must be a time of the database, like `_ts`. Raises ItemDamaged.
+    """
+    given_up = _is_given_up(reservation, owner)
+    return now_s - _reserved_s(reservation) >= ABANDONED_AFTER_S if given_up is None else given_up
+
+
+async def claim_abandoned(users: Container, reservation: Item, owner: Item | None) -> Item | None:
+    """Return the reservation as it is now if it is abandoned, otherwise None: at most one write.
+
+    A host's clock can be wrong, and only a write shows the time of the database, as the `_ts` that it sets. It keeps
+    the first `_ts` as `reservedTs`. Raises ItemDamaged; ItemMissing, ConditionFailed if the reservation has changed.
+    """
+    given_up = _is_given_up(reservation, owner)
+    if given_up is not None:
+        return reservation if given_up else None
+    since = patch_of({"reservedTs": _reserved_s(reservation)})
+    touched = await users.patch(reservation["id"], reservation["id"], since, etag=reservation["_etag"])
+    return touched if is_abandoned(touched, owner, now_s=touched["_ts"]) else None
+
+
+def _is_given_up(reservation: Item, owner: Item | None) -> bool | None:
+    """Return whether the owner has renamed themselves since. None if only the age of the reservation shows it.
+
+    A command that has not written its user yet is running or has crashed.
     """
     if owner is not None:
         if reservation_id(User.checked(owner)["username"]) == reservation["id"]:
             return False
         if name_version(owner) > reservation["nameVersion"]:
             return True
-    return bool(time.time() - reservation["_ts"] >= ABANDONED_AFTER_S)
+    return None
+
+
+def _reserved_s(reservation: Item) -> int:
+    """Return when the owner wrote the reservation, as a time of the database in seconds."""
+    since: int = reservation.get("reservedTs", reservation["_ts"])
+    return since
 
 
 async def give_back(users: Container, reservation: Reservation, owner: Item) -> None:

@@ -35,7 +35,7 @@ async def _rename(blog: Blog, user: Item, username: str) -> Item:
 
 @dataclass
 class Clock:
-    """The clock that reservations read: `ahead_s` seconds ahead of real time."""
+    """The clock of the database: `ahead_s` seconds ahead of this host's."""
 
     ahead_s: float = 0
 
@@ -44,15 +44,13 @@ class Clock:
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    clock = Clock()
-    monkeypatch.setattr(username_reservations, "time", clock)
-    return clock
+def clock() -> Clock:
+    return Clock()
 
 
 @pytest.fixture
 async def aging_blog(clock: Clock) -> AsyncIterator[Blog]:
-    """A blog whose database reads `clock`, too."""
+    """A blog whose database reads `clock`."""
     with EmulatorThread(EmulatorSettings(clock=clock.time)) as emulator:
         async with new_blog(emulator) as blog:
             yield blog
@@ -96,16 +94,41 @@ async def test_registrations_spread_over_partition_keys(blog: Blog) -> None:
     assert len({item["userId"] for item in reservations}) == 20
 
 
-async def test_a_crash_before_the_user_is_written_frees_the_username_after_a_minute(blog: Blog, clock: Clock) -> None:
+@pytest.mark.parametrize("attempts", [0, 1, 3])
+async def test_a_crash_before_the_user_is_written_frees_the_username_after_a_minute(
+    aging_blog: Blog, clock: Clock, attempts: int
+) -> None:
     name = unique("bob")
-    await username_reservations.reserve(blog.users, name, "never-written", 1)
-    with pytest.raises(UsernameTaken):
-        await _register(blog, name)
+    await username_reservations.reserve(aging_blog.users, name, "never-written", 1)
+    for _ in range(attempts):
+        with pytest.raises(UsernameTaken):
+            await _register(aging_blog, name)
+        clock.ahead_s += 10
 
     clock.ahead_s = username_reservations.ABANDONED_AFTER_S + 1
-    user = await _register(blog, name)
+    user = await _register(aging_blog, name)
 
     assert user["username"] == name
+
+
+@pytest.mark.parametrize("ahead_s", [-3600, 3600])
+async def test_the_clock_of_a_host_does_not_decide_whether_a_reservation_is_abandoned(
+    aging_blog: Blog, clock: Clock, ahead_s: float
+) -> None:
+    """With a clock that is ahead, a host would take the username of a user who is just being written."""
+    clock.ahead_s = -ahead_s
+    name, user_id = unique("bob"), str(uuid.uuid4())
+    await username_reservations.reserve(aging_blog.users, name, user_id, 0)
+
+    with pytest.raises(UsernameTaken):
+        await _register(aging_blog, name)
+    await register_user(aging_blog.users, NewUser(username=name), user_id=user_id, idempotency_key=None)
+
+    users = [item for item in await aging_blog.all_items(aging_blog.users) if item["type"] == User.TYPE]
+    assert [(user["id"], user["username"]) for user in users] == [(user_id, name)]
+    clock.ahead_s += username_reservations.ABANDONED_AFTER_S + 1
+    with pytest.raises(UsernameTaken):
+        await _register(aging_blog, name)
 
 
 async def test_a_registered_user_keeps_the_username_while_the_change_feed_is_down(
@@ -198,7 +221,8 @@ async def test_a_former_username_can_be_taken_before_its_release(blog: Blog) -> 
     assert reservation["ownerId"] == second["id"]
 
 
-async def test_a_crash_during_a_rename_leaves_both_usernames_usable(blog: Blog, clock: Clock) -> None:
+async def test_a_crash_during_a_rename_leaves_both_usernames_usable(aging_blog: Blog, clock: Clock) -> None:
+    blog = aging_blog
     user = await _register(blog, unique("bob"))
     await blog.drain()
     wanted = unique("rob")
