@@ -6,13 +6,22 @@ import azure.functions as func
 
 from shared.data import users
 from shared.data.blog import open_blog
-from shared.errors import AlreadyRegistered, IdempotencyKeyReused, UsernameTaken, UserNotFound, VersionMismatch
+from shared.errors import (
+    AlreadyRegistered,
+    IdempotencyKeyReused,
+    TooManyRenames,
+    UsernameTaken,
+    UserNotFound,
+    VersionMismatch,
+)
 from shared.http.calls import Call
 from shared.http.endpoints import QUERY, Endpoint
 from shared.http.responses import created, current
 from shared.models.user import NewUser, User, UserChanges
 
 bp = func.Blueprint()
+
+_EDIT_ERRORS = (UserNotFound, UsernameTaken, TooManyRenames, VersionMismatch)
 
 
 @bp.route(route="api/users", methods=["POST"])
@@ -32,11 +41,12 @@ async def create_user(call: Call[NewUser]) -> func.HttpResponse:
 
 
 @bp.route(route="api/users/{userId}", methods=["PUT"])
-@Endpoint(body=UserChanges, returns=User, statuses=(200,), errors=(UserNotFound, UsernameTaken, VersionMismatch))
+@Endpoint(body=UserChanges, returns=User, statuses=(200,), errors=_EDIT_ERRORS)
 async def edit_user(call: Call[UserChanges]) -> func.HttpResponse:
     """Rename a user (C1).
 
-    The user shows the new name immediately. Their posts, comments, and likes show it after a short delay.
+    The user shows the new name immediately. Their posts, comments, and likes show it after a short delay. Returns 429
+    if that is still to be done for many renames.
     """
     blog = await open_blog()
     return current(User, await users.edit_user(blog.users, call.path["userId"], call.body, if_match=call.if_match))

@@ -5,7 +5,7 @@
     ├── UnsupportedBody: EncodedBody
     ├── NotAuthenticated, Forbidden
     ├── NotFound: UserNotFound, PostNotFound, CommentNotFound
-    ├── UsernameTaken, AlreadyRegistered, IdempotencyKeyReused, VersionMismatch
+    ├── UsernameTaken, AlreadyRegistered, TooManyRenames, IdempotencyKeyReused, VersionMismatch
     ├── DatabaseThrottled, NotReady
     └── InternalReason
         ├── DatabaseUnavailable, ItemDamaged
@@ -130,6 +130,12 @@ class AlreadyRegistered(BlogError):
     def __init__(self, user_id: str) -> None:
         super().__init__(f"You already have a user, with the ID {user_id!r}.")
         self.user_id = user_id
+
+
+class TooManyRenames(BlogError):
+    """The user was renamed many times, and their posts, comments, and likes do not all show the last name yet."""
+
+    detail = "Your last new names are still being copied to your posts, comments, and likes; try again later."
 
 
 class IdempotencyKeyReused(BlogError):

@@ -13,7 +13,6 @@ owner uses a username, they write its reservation. The new etag makes a concurre
 
 from __future__ import annotations
 
-import math
 import unicodedata
 from contextlib import suppress
 from dataclasses import dataclass
@@ -142,7 +141,7 @@ def _is_given_up(reservation: Item, owner: Item | None) -> bool | None:
 
 def _reserved_s(reservation: Item) -> int:
     """Return when the owner wrote the reservation, as a time of the database in seconds."""
-    since: int = reservation.get("reservedTs", reservation["_ts"])
+    since: int = reservation["reservedTs"] if "reservedTs" in reservation else reservation["_ts"]
     return since
 
 

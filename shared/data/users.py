@@ -88,7 +88,7 @@ async def edit_user(
     """C1: a point read and, for a new username, its reservation and a replacement of the user under its etag.
 
     The users change feed then updates the copies of the username and releases the old reservation. Raises
-    UserNotFound, UsernameTaken, VersionMismatch.
+    UserNotFound, UsernameTaken, TooManyRenames, VersionMismatch.
     """
     edit_id = uuid.uuid4().hex
     for attempt in range(RENAME_ATTEMPTS):

@@ -64,6 +64,7 @@ PROBLEMS: dict[type[Exception], Problem] = {
     errors.RequestRefused: Problem(400, "Request refused"),
     errors.ItemTooLarge: Problem(413, "Item too large"),
     errors.PartitionFull: Problem(507, "Partition full"),
+    errors.TooManyRenames: Problem(429, "Too many renames", retry_after_s=10),
     errors.DatabaseThrottled: Problem(429, "Too many requests", retry_after_s=1),
     errors.DatabaseUnavailable: Problem(503, "Database unavailable", retry_after_s=5),
     errors.ItemDamaged: Problem(503, "Item damaged", retry_after_s=60),

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
+from shared.errors import TooManyRenames
 from shared.models.base import Date, Item, RequestModel, Resource, UserId, Username
+
+# Renames that the users change feed has not finished. More are refused: otherwise, one user could make their item, and
+# each of its deliveries, ever larger.
+PENDING_RENAMES = 20
 
 
 class NewUser(RequestModel):
@@ -69,7 +74,10 @@ def signature(user: Item) -> Item:
 def renamed(user: Item, username: str) -> Item:
     """Return the item of `user` under a new username.
 
-    The users change feed updates the copies, releases the reservations of `formerUsernames`, and removes that list.
+    The users change feed updates the copies, releases the reservations of `formerUsernames`, and removes that list. A
+    name can be in it several times. Raises TooManyRenames.
     """
     former = [*user.get("formerUsernames", []), user["username"]]
+    if len(former) > PENDING_RENAMES:
+        raise TooManyRenames
     return user | {"username": username, "nameVersion": name_version(user) + 1, "formerUsernames": former}

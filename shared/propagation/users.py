@@ -7,7 +7,6 @@ Handles items of type `user` only; the container's post copies and reservations 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -19,8 +18,11 @@ from shared.models.base import Item
 from shared.models.user import User
 from shared.observability import metrics
 from shared.observability.spans import current_traceparent, span, stamp, writer_of
-from shared.propagation.change_feed import USERS_CHANGE_FEED, text_of
+from shared.propagation.change_feed import USERS_CHANGE_FEED, for_each, text_of
 from shared.propagation.rename_fanout import Pace, fan_out_rename
+
+# Former names released between two writes of the list of the remaining ones.
+_PORTION = 100
 
 
 async def handle_changed_users(blog: Blog, changes: Iterable[Mapping[str, Any]]) -> list[Exception]:
@@ -46,8 +48,26 @@ async def _settle(blog: Blog, pace: Pace, user: Item) -> None:
         items = await fan_out_rename(blog.posts, user, blog.transactions.rename_procedure, pace)
         recorded.set_attribute("blog.fan_out.items", items)
         metrics.fan_out_items.record(items)
-        for username in former:
-            await username_reservations.release(blog.users, username, user)
-        with suppress(ConditionFailed, ItemMissing):
-            emptied = [{"op": "remove", "path": "/formerUsernames"}, *patch_of(stamp())]
-            await blog.users.patch(user["id"], user["id"], emptied, etag=user["_etag"])
+        await _release_names(blog, user, list(dict.fromkeys(former)))
+
+
+async def _release_names(blog: Blog, user: Item, names: list[str]) -> None:
+    """Release former names and remove them from the user, a portion at a time.
+
+    If the delivery does not finish, the next one thus has fewer names. Ends early if the user has changed since,
+    because that change is delivered, too.
+    """
+
+    async def release(username: str) -> None:
+        await username_reservations.release(blog.users, username, user)
+
+    etag = user["_etag"]
+    while names:
+        portion, names = names[:_PORTION], names[_PORTION:]
+        await for_each(portion, release)
+        rest = patch_of({"formerUsernames": names}) if names else [{"op": "remove", "path": "/formerUsernames"}]
+        try:
+            changed = await blog.users.patch(user["id"], user["id"], [*rest, *patch_of(stamp())], etag=etag)
+        except (ConditionFailed, ItemMissing):
+            return
+        etag = changed["_etag"]

@@ -11,10 +11,10 @@ import pytest
 from shared.database.retries import REQUEST_DEADLINE_S
 from tests.api import Api
 from tests.blog import Blog
-from tests.functions.test_errors import assert_problem
 from tests.gateway import Gateway, Operation, named
 from tests.items import a_post, a_user, unique
 from tests.polling import eventually
+from tests.problems import assert_problem
 from tests.running_app import RunningApp
 
 _RETRY_SOON = {"x-ms-retry-after-ms": "5", "x-ms-substatus": "3200"}

@@ -18,21 +18,11 @@ from functions.posts import get_post
 from tests.api import Api, ApiResponse, Json
 from tests.functions.invocations import UNTRACED
 from tests.items import unique
+from tests.problems import assert_problem
 from tests.running_app import RunningApp
 
 LIMIT = 1024 * 1024
 JSON = {"Content-Type": "application/json"}
-
-
-def assert_problem(answer: ApiResponse, status: int, title: str, instance: str) -> None:
-    """Check for problem details (RFC 9457) without extra members."""
-    assert (answer.status, answer.body["status"], answer.body["title"]) == (status, status, title)
-    assert answer.headers["content-type"].startswith("application/problem+json")
-    assert answer.body["type"] == "/api/docs#" + title.lower().replace(" ", "-")
-    assert answer.body["instance"] == instance
-    assert answer.body["detail"]
-    assert set(answer.body) - {"errors"} == {"type", "title", "status", "detail", "instance"}
-    assert ("errors" in answer.body) == (status == 422)
 
 
 def pointers(answer: ApiResponse) -> list[str]:

@@ -12,9 +12,9 @@ import pytest
 
 from shared.database.retries import REQUEST_DEADLINE_S
 from tests.api import Api, ApiResponse
-from tests.functions.test_errors import assert_problem
 from tests.gateway import Gateway, Matches, Operation, named
 from tests.items import unique
+from tests.problems import assert_problem
 
 # Without the limits in shared/database/retries.py, these requests would take more than 30 s.
 _LATEST_S = REQUEST_DEADLINE_S + 5

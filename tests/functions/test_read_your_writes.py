@@ -23,8 +23,8 @@ from shared.database.sessions import Session
 from shared.settings import Account, Settings, TransactionMode
 from tests.api import Api, ApiResponse
 from tests.blog import EmulatorThread
-from tests.functions.test_errors import assert_problem
 from tests.items import unique
+from tests.problems import assert_problem
 from tests.running_app import TRIGGERS, RunningApp, provisioned, running_app
 
 LAG_S = 0.5

@@ -10,6 +10,7 @@ import pytest
 from tests.api import Api
 from tests.items import unique
 from tests.polling import eventually
+from tests.problems import assert_problem
 
 PROPERTIES = {"id", "type", "userId", "username", "creationDate"}
 
@@ -203,3 +204,20 @@ async def test_ids_of_other_items_are_not_users(api: Api) -> None:
     as_author = await api.create_post(f"username:{user['username']}", "A title", "Some content.")
 
     assert (reservation.status, as_author.status) == (404, 404)
+
+
+async def test_a_user_who_is_renamed_all_the_time_has_to_wait(api: Api) -> None:
+    user = await api.new_user()
+    names = [user["username"], unique("countess")]
+    charges: list[float] = []
+    while (answer := await api.edit_user(user["id"], names[len(charges) % 2])).status == 200:
+        charges.append(answer.charge_ru)
+        assert len(charges) < 5_000
+
+    async def is_accepted() -> bool:
+        return (await api.edit_user(user["id"], unique("lovelace"))).status == 200
+
+    assert_problem(answer, 429, "Too many renames", f"/api/users/{user['id']}")
+    assert int(answer.headers["retry-after"]) > 0
+    assert charges[-1] < 2 * charges[1]
+    await eventually(is_accepted)
