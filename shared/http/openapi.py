@@ -52,6 +52,7 @@ _PARAMETERS: dict[str, tuple[str, str, JsonObject]] = {
     "traceparent": ("header", "W3C trace context, added to log lines.", _STRING),
 }
 _HEADERS: JsonObject = {
+    "Accept-Encoding": {"description": "Present if the body has a Content-Encoding.", "schema": _STRING},
     "ETag": {"required": True, "schema": _STRING | {"pattern": '^(W/)?"[^"]*"$'}},
     "Cache-Control": {"required": True, "schema": _STRING},
     "Location": {"required": True, "schema": _STRING | {"format": "uri-reference"}},
@@ -260,6 +261,8 @@ def _problem(status: int, group: Sequence[type[Exception]]) -> JsonObject:
     headers = {"x-ms-request-charge": _HEADERS["x-ms-request-charge"]}
     if status in {401, 403}:
         headers["WWW-Authenticate"] = _HEADERS["WWW-Authenticate"]
+    if status == 415:
+        headers["Accept-Encoding"] = _HEADERS["Accept-Encoding"]
     if status in {429, 503}:
         headers["Retry-After"] = _HEADERS["Retry-After"]
     if errors.AlreadyRegistered in group:

@@ -27,7 +27,8 @@ _ISO = re.compile(
     r"(?:(?P<utc>[Zz])|(?P<sign>[+-])(?P<zone_hour>[0-9]{2})(?::?(?P<zone_minute>[0-9]{2})|:)?|:?[0-9]{2}|:)?"
 )
 _ISO_LENGTH = range(19, 41)
-# The offset makes the date a local one. Its value does not matter, and what follows its hours is usually not read.
+# The offset makes the date a local one. Its value does not matter, and what follows its hours is read only at the start
+# of the reader's buffer (DateTimeUtils.TryReadOffset compares a length with a position in it).
 _OFFSET = r"(?P<offset>\+(?:[0-9]{2}|-[0-9]).*|-(?:[0-9]{2}|-[0-9])[^+]*)"
 _MICROSOFT = re.compile(rf"/Date\((?P<number>-?[0-9]{{1,19}}){_OFFSET}?\)/", re.DOTALL)
 
