@@ -70,8 +70,8 @@ FATAL = [
 # What Microsoft's host delivered for texts like dates, and those that stopped the lease.
 RECORDED = json.loads((Path(__file__).parent / "recorded" / "dates.json").read_text(encoding="utf-8"))
 # Newtonsoft.Json reads the minutes of an offset only if the text stands at the start of the reader's buffer, because
-# TryReadOffset subtracts a position in the buffer from the length of the text. This text did, by chance, and its minutes
-# are not digits. A host delivers it as a date elsewhere.
+# TryReadOffset subtracts a position in the buffer from the length of the text. This text did, by chance, and its
+# minutes are not digits. Elsewhere in the buffer, it is a date.
 AT_THE_START_OF_A_BUFFER = {"/Date(-1+01T0)/"}
 
 
