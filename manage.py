@@ -17,6 +17,8 @@ from management.configuration import read_configuration
 from management.errors import EXPECTED, sentence
 from management.provision import provision
 from management.seeding.plan import Range, SeedPlan
+from management.seeding.sample import Sample
+from management.seeding.writing import Plan
 from management.terminal import say, say_charge, say_error, say_to_stderr
 from shared.database.charges import metered
 from shared.settings import Settings
@@ -24,9 +26,9 @@ from shared.settings import Settings
 FAILED = 2
 INTERRUPTED = 130
 _LOCAL_SETTINGS = Path(__file__).with_name(NAME)
-_SMALL = SeedPlan()
+_DEFAULT = SeedPlan()
 _POSTS, _COMMENTS, _LIKES = (
-    str(span) for span in (_SMALL.posts_per_user, _SMALL.comments_per_post, _SMALL.likes_per_post)
+    str(span) for span in (_DEFAULT.posts_per_user, _DEFAULT.comments_per_post, _DEFAULT.likes_per_post)
 )
 _CONCURRENCY = 32
 
@@ -96,7 +98,7 @@ def provision_command(
         await provision(configuration, throughput=throughput, say=say)
         if not seed:
             return commands.SUCCESS
-        return await commands.seed_database(configuration, _SMALL, if_empty=True, concurrency=_CONCURRENCY)
+        return await commands.seed_database(configuration, Sample(), if_empty=True, concurrency=_CONCURRENCY)
 
     _run(context, command, writes=True)
 
@@ -104,7 +106,9 @@ def provision_command(
 @app.command("seed")
 def seed_command(
     context: typer.Context,
-    users: Annotated[int, typer.Option(min=0, help="Number of users.")] = _SMALL.users,
+    users: Annotated[
+        int | None, typer.Option(min=0, help="Number of users. Without it, the sample blog is written.")
+    ] = None,
     posts_per_user: Annotated[str, typer.Option(metavar="A-B", help="Number of posts per user.")] = _POSTS,
     comments_per_post: Annotated[str, typer.Option(metavar="A-B", help="Number of comments per post.")] = _COMMENTS,
     likes_per_post: Annotated[
@@ -112,15 +116,16 @@ def seed_command(
     ] = _LIKES,
     seed: Annotated[
         int, typer.Option(help="Seed of the generator. The same seed and sizes generate the same blog, up to now.")
-    ] = _SMALL.seed,
+    ] = _DEFAULT.seed,
     if_empty: Annotated[bool, typer.Option("--if-empty", help="Do nothing if the database has users.")] = False,
     concurrency: Annotated[int, typer.Option(min=1, help="Number of concurrent transactions.")] = _CONCURRENCY,
 ) -> None:
-    """Fill the database with a generated blog.
+    """Fill the database with the sample blog or, with --users, with a generated one.
 
     To continue an interrupted run, repeat it with the same options.
     """
-    plan = SeedPlan(users, _range(posts_per_user), _range(comments_per_post), _range(likes_per_post), seed)
+    sizes = (_range(posts_per_user), _range(comments_per_post), _range(likes_per_post))
+    plan: Plan = Sample() if users is None else SeedPlan(users, *sizes, seed)
     _run(
         context,
         lambda configuration: commands.seed_database(configuration, plan, if_empty=if_empty, concurrency=concurrency),

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
 from management import terminal
 from management.account import open_blog, signed_in
-from management.seeding.plan import SeedPlan
-from management.seeding.writing import is_empty, is_unfinished, seed, with_dates_of_earlier_run
+from management.seeding.writing import Plan, is_empty, is_unfinished, seed, with_dates_of_earlier_run
 from management.verification.findings import Finding
 from management.verify import is_broken, verify, verify_within
 from shared.settings import Settings
@@ -26,15 +24,14 @@ async def check_definitions(configuration: Settings) -> int:
     return SUCCESS if await is_as_defined(configuration, terminal.say) else BROKEN
 
 
-async def seed_database(configuration: Settings, plan: SeedPlan, *, if_empty: bool, concurrency: int) -> int:
+async def seed_database(configuration: Settings, plan: Plan, *, if_empty: bool, concurrency: int) -> int:
     """Seed the database with recent items. With `if_empty`, only if it has no users or this seed was interrupted."""
     async with signed_in(configuration) as client:
         blog = await open_blog(client, configuration.database)
         if if_empty and not (await is_empty(blog) or await is_unfinished(blog, plan)):
             terminal.say("The database already has users; nothing was seeded.")
             return SUCCESS
-        recent = replace(plan, now=datetime.now(UTC).replace(microsecond=0))
-        plan = await with_dates_of_earlier_run(blog, recent)
+        plan = await with_dates_of_earlier_run(blog, plan.dated(datetime.now(UTC).replace(microsecond=0)))
         with terminal.seed_progress(plan.users) as progress:
             await seed(blog, plan, progress, concurrency=concurrency)
         terminal.say(f"Seeded {progress}.")

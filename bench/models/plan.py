@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final
+from typing import ClassVar, Final
 
 from management.seeding.plan import Range, SeedPlan
 from management.seeding.prose import SUBJECTS, Prose, Subject
@@ -34,6 +34,8 @@ class ArticlePlan(SeedPlan):
     To limit time and space, only posts of the first `crowded_users` (None: all) have the article's comments and likes;
     others have `few`.
     """
+
+    NEAREST: ClassVar[int] = 0  # the article's posts have up to as many likes as there are users
 
     users: int = 100
     posts_per_user: Range = _POSTS

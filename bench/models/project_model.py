@@ -78,7 +78,7 @@ class ProjectModel(Model):
                 newest.offer((copy["creationDate"], copy["id"]), copy)
                 yield USERS, copy
                 yield POSTS, post
-                for _, response in plan.responses(post):
+                for _, response in plan.responses(index, post):
                     yield POSTS, response
         for copy in newest.values():
             yield FEED, copy

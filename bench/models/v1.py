@@ -59,7 +59,7 @@ class V1(Model):
             yield "users", {"id": author["id"], "username": author["username"]}
             for post in plan.posts(index, author):
                 yield "posts", _as_kept(post)
-                for _, response in plan.responses(post):
+                for _, response in plan.responses(index, post):
                     yield "posts", _without_name(response)
 
     async def create_user(self, username: str) -> UserView:

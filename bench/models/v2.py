@@ -54,7 +54,7 @@ class V2(V1):
             yield "users", {"id": author["id"], "username": author["username"]}
             for post in plan.posts(index, author):
                 yield "posts", as_kept(post)
-                for _, response in plan.responses(post):
+                for _, response in plan.responses(index, post):
                     yield "posts", as_kept(response)
 
     @property

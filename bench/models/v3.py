@@ -47,7 +47,7 @@ class V3(V2):
                 newest.offer((copy["creationDate"], copy["id"]), copy)
                 yield "users", copy
                 yield "posts", as_kept(post)
-                for _, response in plan.responses(post):
+                for _, response in plan.responses(index, post):
                     yield "posts", as_kept(response)
         for copy in newest.values():
             yield "feed", copy

@@ -10,10 +10,10 @@ import random
 import re
 import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from typing import Self
+from typing import ClassVar, Self
 
 from management.seeding.names import Names
 from management.seeding.prose import SUBJECTS, Prose
@@ -71,6 +71,12 @@ class SeedPlan:
     seed: int = 1
     # Constant unless given, so that benchmarks are reproducible.
     now: datetime = datetime(2025, 12, 1, tzinfo=UTC)
+    # Distance of a post's author to the first user who can comment on it or like it: nobody does so on their own posts.
+    NEAREST: ClassVar[int] = 1
+
+    def dated(self, now: datetime) -> Self:
+        """The same blog, generated at another time."""
+        return replace(self, now=now)
 
     @cached_property
     def _names(self) -> Names:
@@ -113,22 +119,24 @@ class SeedPlan:
         return self.posts_per_user.pick(self._rng("posts", index))
 
     def response_counts(self, index: int, number: int, rng: random.Random) -> tuple[int, int]:  # noqa: ARG002 - a subclass in bench/ uses it
-        comments = self.comments_per_post.pick(rng) if self.users else 0
-        return comments, self.likes_per_post.pick(rng, most=self.users)
+        others = self.users - self.NEAREST
+        comments = self.comments_per_post.pick(rng) if others > 0 else 0
+        return comments, self.likes_per_post.pick(rng, most=max(others, 0))
 
-    def responses(self, post: Item) -> Iterator[tuple[int, Item]]:
-        """Yield a post's comments and likes, each with its user's index."""
+    def responses(self, author: int, post: Item) -> Iterator[tuple[int, Item]]:
+        """Yield the comments and likes of a post by user `author`, each with its user's index."""
         rng = self._rng("responses", post["id"])
         prose = self._prose(rng, post["id"])
         start = datetime.fromisoformat(post["creationDate"])
         period = min(_ANSWERED_WITHIN, self.now - start)
         for number in range(post["commentCount"]):
-            index = rng.randrange(self.users)
-            author = self.user(index)
-            new = NewComment(user_id=author["userId"], content=prose.remark())
+            index = (author + rng.randrange(self.NEAREST, self.users)) % self.users
+            reader = self.user(index)
+            new = NewComment(user_id=reader["userId"], content=prose.remark())
             date = iso_utc(start + period * _share(rng, _ANSWERED_WITHIN))
-            yield index, comment_item(self._id("comment", post["id"], number), post["id"], author, new, date)
-        for index in rng.sample(range(self.users), post["likeCount"]):
+            yield index, comment_item(self._id("comment", post["id"], number), post["id"], reader, new, date)
+        for distance in rng.sample(range(self.NEAREST, self.users), post["likeCount"]):
+            index = (author + distance) % self.users
             date = iso_utc(start + period * _share(rng, _ANSWERED_WITHIN))
             yield index, like_item(post["id"], self.user(index), date)
 

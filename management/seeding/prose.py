@@ -215,9 +215,9 @@ def _capitalised(text: str) -> str:
 
 
 def _with_articles(text: str) -> str:
-    """Replace `a` with `an` before a vowel."""
+    """Replace `a` with `an` before the sound of a vowel."""
     words = text.split(" ")
     for index, word in enumerate(words[:-1]):
-        if word in ("a", "A") and words[index + 1][0] in "aeiou":
+        if word in ("a", "A") and words[index + 1].startswith((*"aeiou", "honest")):
             words[index] = word + "n"
     return " ".join(words)

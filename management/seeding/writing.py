@@ -13,13 +13,13 @@ copies without posts. Repeat it to add those posts, or `rebuild` to delete the c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Protocol
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol, Self, TypeVar
 
 from management.errors import ManagementError
 from management.newest import Newest
-from management.seeding.plan import SeedPlan
 from shared.data.blog import Blog
 from shared.data.posts import FRONT_PAGE_LENGTH
 from shared.data.username_reservations import reservation_id, reservation_item
@@ -35,6 +35,33 @@ from shared.propagation.copies import Copies, FrontPageIndex, trim
 _BATCH = 100
 # Up to this concurrency, one of the first 100 users is written first.
 _FIRST_USERS = 100
+
+
+class Plan(Protocol):
+    """A blog to write: its items, by the index of their user, and when it is generated."""
+
+    @property
+    def users(self) -> int:
+        """The number of users."""
+
+    @property
+    def now(self) -> datetime:
+        """When the blog is generated."""
+
+    def dated(self, now: datetime) -> Self:
+        """The same blog, generated at another time."""
+
+    def user(self, index: int) -> Item:
+        """A user."""
+
+    def posts(self, index: int, author: Item) -> Iterator[Item]:
+        """The posts of a user, who is `author`."""
+
+    def responses(self, author: int, post: Item) -> Iterator[tuple[int, Item]]:
+        """The comments and likes of a post by user `author`, each with its user's index."""
+
+
+PlanT = TypeVar("PlanT", bound=Plan)
 
 
 class Progress(Protocol):
@@ -54,7 +81,7 @@ async def is_empty(blog: Blog) -> bool:
     return True
 
 
-async def is_unfinished(blog: Blog, plan: SeedPlan) -> bool:
+async def is_unfinished(blog: Blog, plan: Plan) -> bool:
     """Return whether this plan was interrupted: its names are reserved, but the feed, written last, is empty.
 
     Costs one query, plus point reads if the feed is empty.
@@ -70,7 +97,7 @@ async def is_unfinished(blog: Blog, plan: SeedPlan) -> bool:
     return False
 
 
-async def with_dates_of_earlier_run(blog: Blog, plan: SeedPlan) -> SeedPlan:
+async def with_dates_of_earlier_run(blog: Blog, plan: PlanT) -> PlanT:
     """The plan with the `now` of an earlier run that was interrupted or finished, so that its items and copies agree.
 
     Costs up to 100 point reads: of the item that a run writes first for each of the users that it writes first.
@@ -81,11 +108,11 @@ async def with_dates_of_earlier_run(blog: Blog, plan: SeedPlan) -> SeedPlan:
         present = await blog.users.read(planned["id"], user["id"])
         if present is not None:
             shift = parse_moment(present["creationDate"]) - parse_moment(planned["creationDate"])
-            return replace(plan, now=plan.now + shift)
+            return plan.dated(plan.now + shift)
     return plan
 
 
-async def seed(blog: Blog, plan: SeedPlan, progress: Progress, *, concurrency: int) -> None:
+async def seed(blog: Blog, plan: Plan, progress: Progress, *, concurrency: int) -> None:
     """Write the plan, `concurrency` users or posts at a time. Raises DatabaseUnavailable, ManagementError."""
     await _Seeding(blog, plan, progress, concurrency).run()
 
@@ -93,7 +120,7 @@ async def seed(blog: Blog, plan: SeedPlan, progress: Progress, *, concurrency: i
 @dataclass
 class _Seeding:
     blog: Blog
-    plan: SeedPlan
+    plan: Plan
     progress: Progress
     concurrency: int
     names: dict[int, str] = field(default_factory=dict)
@@ -145,9 +172,9 @@ class _Seeding:
         return True
 
     async def _write_post(self, numbered: tuple[int, Item]) -> None:
-        _, post = numbered
+        author, post = numbered
         responses = []
-        for index, response in self.plan.responses(post):
+        for index, response in self.plan.responses(author, post):
             name = self.names.get(index, response["userUsername"])
             responses.append(response | {"userUsername": name})
         await _create_all(self.blog.posts, post["id"], responses, post)

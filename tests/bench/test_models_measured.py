@@ -50,7 +50,7 @@ def test_the_plan_matches_the_articles_sizes() -> None:
     assert all(post["commentCount"] <= 25 and post["likeCount"] <= 60 for post in posts)
     assert 10 < sum(post["commentCount"] for post in posts) / len(posts) < 15
     assert {len(post["content"]) for post in posts} == {TEXT_LENGTH}
-    responses = [response for _, response in plan.responses(posts[0])]
+    responses = [response for _, response in plan.responses(0, posts[0])]
     assert Counter(response["type"] for response in responses) == {"comment": EXHIBITS[0][0], "like": EXHIBITS[0][1]}
 
 

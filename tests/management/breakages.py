@@ -19,7 +19,7 @@ PLAN = SeedPlan(users=2, posts_per_user=Range(1, 1), comments_per_post=Range(1, 
 AUTHOR = PLAN.user(0)
 OTHER = PLAN.user(1)
 POST = next(PLAN.posts(0, AUTHOR))
-COMMENT = next(response for _, response in PLAN.responses(POST) if response["type"] == "comment")
+COMMENT = next(response for _, response in PLAN.responses(0, POST) if response["type"] == "comment")
 # Breaks the data and returns the ID that the finding must name.
 # Breaks something, and gives the id that the finding must name.
 Breakage = Callable[[Blog], Awaitable[str]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -12,17 +13,20 @@ import pytest
 from management.provision import provision
 from management.seeding.names import Names
 from management.seeding.plan import Range, SeedPlan
-from management.seeding.writing import is_empty, is_unfinished, seed, with_dates_of_earlier_run
+from management.seeding.sample import Sample, sample_posts
+from management.seeding.writing import Plan, is_empty, is_unfinished, seed, with_dates_of_earlier_run
 from management.terminal import SeedCount
 from management.verify import verify
 from shared.data.blog import Blog as ManagedBlog
 from shared.data.username_reservations import normalized
 from shared.data.users import create_user
-from shared.models.base import Item, check_username, parse_moment
+from shared.models.base import Item, check_username, iso_utc, parse_moment
+from shared.models.post import NewPost
 from shared.models.user import NewUser
 from tests.blog import Blog, new_blog
 
 _PLAN = SeedPlan(users=5)
+_PLANS = pytest.mark.parametrize("plan", [SeedPlan(), Sample()], ids=["generated", "sample"])
 
 
 class _Interrupted(Exception):
@@ -46,7 +50,7 @@ class _InterruptedAfter(SeedCount):
         self._write()
 
 
-async def _seed(managed: ManagedBlog, plan: SeedPlan = _PLAN, count: SeedCount | None = None) -> SeedCount:
+async def _seed(managed: ManagedBlog, plan: Plan = _PLAN, count: SeedCount | None = None) -> SeedCount:
     count = count or SeedCount()
     await seed(managed, plan, count, concurrency=8)
     return count
@@ -149,14 +153,17 @@ async def test_the_first_seed_has_the_dates_of_its_plan(managed: ManagedBlog) ->
 def test_sample_items_are_recent_and_not_in_the_future() -> None:
     now = datetime(2026, 11, 22, 9, tzinfo=UTC)
     plan = SeedPlan(now=now)
-    posts = [post for index in range(plan.users) for post in plan.posts(index, plan.user(index))]
+    numbered = [(index, post) for index in range(plan.users) for post in plan.posts(index, plan.user(index))]
+    posts = [post for _, post in numbered]
     ages = sorted(now - parse_moment(post["creationDate"]) for post in posts)
-    responses = [parse_moment(item["creationDate"]) for post in posts for _, item in plan.responses(post)]
+    responses = [
+        parse_moment(item["creationDate"]) for index, post in numbered for _, item in plan.responses(index, post)
+    ]
 
     assert timedelta(minutes=2) < ages[0] < timedelta(minutes=10)
     assert timedelta(days=1) < ages[19] < timedelta(days=30)
     assert timedelta(days=100) < ages[-1] < timedelta(days=335)
-    assert max(responses) <= now
+    assert max(parse_moment(response["creationDate"]) for response in responses) <= now
     assert all(parse_moment(plan.user(index)["creationDate"]) < now - ages[-1] for index in range(plan.users))
 
 
@@ -165,7 +172,7 @@ def test_only_dates_depend_on_when_a_seed_is_generated() -> None:
 
     for post, again in zip(_PLAN.posts(0, _PLAN.user(0)), later.posts(0, later.user(0)), strict=True):
         assert again | {"creationDate": post["creationDate"]} == post
-        assert len(list(later.responses(again))) == len(list(_PLAN.responses(post)))
+        assert len(list(later.responses(0, again))) == len(list(_PLAN.responses(0, post)))
 
 
 async def test_a_seed_writes_more_items_than_fit_in_one_transaction(
@@ -212,6 +219,45 @@ async def test_provisioning_a_seeded_database_keeps_its_data(blog: Blog, managed
 
     await provision(blog.settings)
 
+    assert await verify(managed) == []
+
+
+@_PLANS
+def test_nobody_comments_on_or_likes_their_own_posts(plan: Plan) -> None:
+    for index in range(plan.users):
+        for post in plan.posts(index, plan.user(index)):
+            responders = [response["userId"] for _, response in plan.responses(index, post)]
+            assert post["userId"] not in responders
+            assert len(responders) == post["commentCount"] + post["likeCount"]
+
+
+@_PLANS
+def test_sample_texts_are_accepted_by_the_api(plan: Plan) -> None:
+    for index in range(plan.users):
+        user = plan.user(index)
+        NewUser(username=user["username"])
+        for post in plan.posts(index, user):
+            NewPost(user_id=user["id"], title=post["title"], content=post["content"])
+            for _, response in plan.responses(index, post):
+                assert post["creationDate"] < response["creationDate"] <= iso_utc(plan.now)
+
+
+def test_the_sample_shows_what_posts_can_contain() -> None:
+    texts = [post.content for post in sample_posts()]
+
+    assert len(texts) == 15
+    for pattern in (r"^## ", r"^- ", r"^1\. ", r"^```", r"^> ", r"\]\(/tour\)", r"^\|", r"\*\*", r"`[a-z]"):
+        assert any(re.search(pattern, text, re.MULTILINE) for text in texts), pattern
+
+
+async def test_the_sample_can_be_written_again_and_passes_verification(blog: Blog, managed: ManagedBlog) -> None:
+    await _seed(managed, Sample())
+    before = await _contents(blog, with_etags=True)
+
+    await _seed(managed, await with_dates_of_earlier_run(managed, Sample().dated(_PLAN.now + timedelta(days=3))))
+    await blog.drain()
+
+    assert await _contents(blog, with_etags=True) == before
     assert await verify(managed) == []
 
 
