@@ -40,6 +40,7 @@ def _parse(arguments: Sequence[str] | None) -> StackSettings:
     parser.add_argument("--data-dir", type=Path, help="data directory (default: .data/cosmos in the app)")
     parser.add_argument("--memory", action="store_true", help="keep the database in memory only")
     parser.add_argument("--seed", action="store_true", help="add sample data if the database is empty")
+    parser.add_argument("--verbose", action="store_true", help="log a line for each request and delivery")
     given = parser.parse_args(arguments)
     if not (given.app_dir / "function_app.py").is_file():
         parser.error(f"--app-dir: {given.app_dir} has no function_app.py")
@@ -53,6 +54,7 @@ def _parse(arguments: Sequence[str] | None) -> StackSettings:
         cosmos_port=given.cosmos_port,
         data_dir=None if given.memory else (given.data_dir or app_dir / ".data" / "cosmos").resolve(),
         seed=given.seed,
+        verbose=given.verbose,
     )
 
 

@@ -54,6 +54,7 @@ class StackSettings:
     cosmos_port: int
     data_dir: Path | None
     seed: bool
+    verbose: bool = False
 
     @property
     def url(self) -> str:
@@ -68,12 +69,13 @@ class StackSettings:
         """Environment of the app and its manage.py.
 
         The process environment overrides local.settings.json or, if that is missing, local.settings.example.json. The
-        connection string is always the emulator's. The inspector is enabled unless one of them says otherwise. Raises
-        LocalSettingsError.
+        connection string is always the emulator's. The inspector is enabled unless one of them says otherwise, and the
+        app logs only warnings unless the stack is `verbose`. Raises LocalSettingsError.
         """
         file = self.app_dir / NAME
         return {
             "BLOG_INSPECTOR": "1",
+            "AzureFunctionsJobHost__logging__logLevel__blog": "Information" if self.verbose else "Warning",
             **local_settings(file if file.is_file() else self.app_dir / "local.settings.example.json"),
             **os.environ,
             "COSMOS": f"AccountEndpoint={self.cosmos_url}/;AccountKey={WELL_KNOWN_KEY};",
@@ -114,7 +116,7 @@ def _emulator(settings: StackSettings, say: Say) -> Service:
 
 
 def _host(settings: StackSettings, say: Say) -> Service:
-    # --quiet, because the app logs a line with the request charge for each request and delivery.
+    # --quiet, because the app itself logs a line with the request charge for each request and delivery.
     options = ["--app-dir", str(settings.app_dir), "--quiet"]
     return Service(
         name="the Functions host",

@@ -132,6 +132,21 @@ async def test_a_killed_stack_leaves_nothing_running(tmp_path: Path, http: Clien
                 await http.get(url)
 
 
+@pytest.mark.parametrize("options", [(), ("--verbose",)], ids=["quiet", "verbose"])
+async def test_requests_are_logged_only_if_asked_for(
+    tmp_path: Path, http: ClientSession, options: tuple[str, ...]
+) -> None:
+    logs = "    logging.getLogger('blog').info('an info')\n    logging.getLogger('blog').error('an error')\n"
+    app = "import logging\n@app.route(route='hello')\ndef hello(req):\n" + logs + "    return 'hello'\n"
+    async with stack(write_app(tmp_path, app), *options) as running:
+        await eventually(lambda: body_of(http, f"{running.url}/api/hello"))
+        _, output = await running.end()
+
+    assert "an error" in output
+    assert ("an info" in output) == bool(options)
+    assert "functions:" not in output
+
+
 async def test_a_port_in_use_is_reported_with_its_process(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as used:
         async with stack(write_app(tmp_path, APP), "--port", str(used.getsockname()[1])) as failing:

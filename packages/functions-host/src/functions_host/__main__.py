@@ -15,6 +15,7 @@ from pathlib import Path
 
 from .errors import HostStartError
 from .host import FunctionsHost
+from .logs import LISTING
 from .reloading import (
     SUPPORTED,
     delay_signals,
@@ -28,6 +29,7 @@ from .source_files import Snapshot, next_change, snapshot
 from .version import VERSION
 
 _log = logging.getLogger("Host.Startup")
+_listing = logging.getLogger(LISTING)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -102,7 +104,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--sign-in", action="store_true", help="emulate App Service authentication, with a form to sign in"
     )
-    parser.add_argument("--quiet", action="store_true", help="do not log HTTP requests and successful invocations")
+    parser.add_argument(
+        "--quiet", action="store_true", help="do not list functions or log HTTP requests and successful invocations"
+    )
     parser.add_argument(
         "--hold", action="store_true", help="load the app, then wait for a line on standard input before listening"
     )
@@ -145,7 +149,7 @@ async def _serve(
         return []
     _on_signals(stopping)
     await host.start()
-    _log.info("functions: %s", ", ".join(sorted(function.name for function in host.functions.values())))
+    _listing.info("functions: %s", ", ".join(sorted(function.name for function in host.functions.values())))
     _log.info("listening on %s", host.url)
     changed = await _changed_file(app_dir, files, stopping)
     if changed is None:

@@ -15,6 +15,10 @@ from collections.abc import Mapping
 FORMAT = "%(asctime)s %(levelname)s %(name)s %(message)s"
 # The host's own requests to Cosmos DB. In Azure, they are not in the app's log.
 SDK = "Host.CosmosDB"
+# The names of the functions.
+LISTING = "Host.Functions"
+# Logs each change of a file. The host logs those that reload the app.
+_WATCHER = "watchfiles"
 # ANSI: green, yellow, red
 _COLORS = defaultdict(int, {logging.INFO: 32, logging.WARNING: 33, logging.ERROR: 31, logging.CRITICAL: 31})
 
@@ -52,7 +56,7 @@ def configure_logging(levels: Mapping[str, int], *, quiet: bool) -> None:
     handler.setFormatter(_ColorFormatter(FORMAT) if in_color else logging.Formatter(FORMAT))
     logging.basicConfig(handlers=[handler], level=logging.INFO)
     logging.getLogger("asyncio").addFilter(AcceptErrorFilter())
-    for category in (SDK, "Host.Http", "Function") if quiet else (SDK,):
+    for category in (SDK, _WATCHER, LISTING, "Host.Http", "Function") if quiet else (SDK, _WATCHER):
         logging.getLogger(category).setLevel(logging.WARNING)
     for category, level in levels.items():
         logging.getLogger(None if category.lower() == "default" else category).setLevel(level)
