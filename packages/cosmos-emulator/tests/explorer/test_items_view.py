@@ -345,3 +345,21 @@ async def test_a_new_item_of_a_hostile_container_changes_no_other_object(
 
     assert (await explorer.json("#item"))["__proto__"] == {"polluted": ""}
     assert await explorer.page.evaluate("'polluted' in {}") is False
+
+
+@pytest.mark.parametrize("opens", ["Delete", "Shortcuts", "Key…"])
+async def test_a_dialog_closes_when_the_browser_goes_back(
+    explorer: Explorer, orders: ContainerProxy, opens: str
+) -> None:
+    """Otherwise it asks about an item that the page no longer shows."""
+    await explorer.open("#/simulation")
+    await explorer.page.evaluate("location.hash = '#/dbs/db/colls/orders/items'")
+    await explorer.items.get_by_role("gridcell", name="order-3", exact=True).click()
+    await explorer.status("Read: ")
+    await explorer.press(opens, within="body")
+    await expect(explorer.dialog).to_be_visible()
+
+    await explorer.page.go_back()
+
+    await expect(explorer.dialog).to_have_count(0)
+    assert await orders.read_item("order-3", "c3")

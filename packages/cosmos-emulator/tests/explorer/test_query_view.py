@@ -9,7 +9,9 @@ import json
 from pathlib import Path
 
 import pytest
-from azure.cosmos.aio import ContainerProxy
+from azure.cosmos import PartitionKey
+from azure.cosmos.aio import ContainerProxy, CosmosClient
+from cosmos_emulator import WELL_KNOWN_KEY
 from tests.explorer.explorer import Explorer
 
 from tests.browser import expect
@@ -145,3 +147,25 @@ async def test_the_colored_copy_has_the_text_of_the_query(explorer: Explorer, or
     assert await copy.evaluate("(copy) => copy.textContent") == f"{text}\n"
     assert await copy.locator(".token-keyword").all_text_contents() == ["SELECT", "FROM", "WHERE", "AND"]
     assert await copy.locator(".token-string").all_text_contents() == ['"it\'s"']
+
+
+async def test_containers_of_the_articles_blog_offer_its_queries(explorer: Explorer, orders: ContainerProxy) -> None:
+    async with CosmosClient(explorer.url.removesuffix("_explorer/"), WELL_KNOWN_KEY) as client:
+        paths = ("/type", "/creationDate", "/id")
+        newest = {"compositeIndexes": [[{"path": path, "order": "descending"} for path in paths]]}
+        database = client.get_database_client("db")
+        posts = await database.create_container("posts", PartitionKey("/postId"), indexing_policy=newest)
+        await posts.create_item({"id": "p", "postId": "p", "type": "post"})
+        for number in range(3):
+            await posts.create_item({"id": f"c{number}", "postId": "p", "type": "comment", "creationDate": f"{number}"})
+    await explorer.view("query")
+    await expect(explorer.page.get_by_text("Examples", exact=True)).to_have_count(0)
+    await explorer.open("#/dbs/db/colls/posts/query")
+    await explorer.page.get_by_text("Examples", exact=True).click()
+    await explorer.press("Q4: a post's comments, newest first")
+    await expect(explorer.page.locator("#query-key")).to_have_value('"p"')
+    await explorer.press("Run")
+
+    await explorer.status("Page 1: 3 rows")
+    assert await explorer.column(explorer.rows, "id") == ["c2", "c1", "c0"]
+    assert explorer.log.errors == []

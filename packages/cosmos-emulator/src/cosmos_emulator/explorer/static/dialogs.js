@@ -39,10 +39,16 @@ export function formDialog(title, fields, action, submit) {
   return dialog;
 }
 
-/** Open a dialog that leaves the page when it is closed. */
+/** Open a dialog that leaves the page when it is closed. The browser's Back closes it: it is about the previous view. */
 export function opened(title, content) {
   const heading = element("h2", {id: "dialog-title"}, title);
-  const dialog = element("dialog", {"aria-labelledby": heading.id, onclose: () => dialog.remove()}, heading, ...content);
+  const leave = () => dialog.close();
+  const onclose = () => {
+    removeEventListener("hashchange", leave);
+    dialog.remove();
+  };
+  const dialog = element("dialog", {"aria-labelledby": heading.id, onclose}, heading, ...content);
+  addEventListener("hashchange", leave);
   document.body.append(dialog);
   dialog.showModal();
   return dialog;

@@ -3,6 +3,7 @@
 import * as api from "./api.js";
 import {CodeEditor} from "./code-editor.js";
 import {button, element, field, select} from "./dom.js";
+import {exampleMenu} from "./query-examples.js";
 import {exportMenu} from "./exports.js";
 import {KEY_HINT, isObject, keyOf, typedKey, valueAt} from "./partition-key.js";
 import {QueryHistory} from "./query-history.js";
@@ -34,6 +35,7 @@ class Query {
 
   #form() {
     const run = (event) => { event.preventDefault(); this.run(); };
+    const examples = exampleMenu(this.container, (query, key) => this.status.during(() => this.#offer(query, key)));
     return element(
       "form",
       {onsubmit: run, onkeydown: (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) run(event); }},
@@ -50,6 +52,7 @@ class Query {
         {className: "actions"},
         element("button", {type: "submit", "aria-keyshortcuts": "Control+Enter", title: "Ctrl+Enter"}, "Run"),
         this.history.node,
+        ...(examples ? [examples] : []),
       ),
     );
   }
@@ -105,6 +108,12 @@ class Query {
       chargeRu: 0,
       rows: [],
     };
+  }
+
+  /** Put an example into the form, with a partition key that the query `key` finds. */
+  async #offer(query, key) {
+    const found = (await api.query(this.container._self, "docs", key, [], {})).body.Documents;
+    this.#recall({query, parameters: "", key: found.length ? JSON.stringify(found[0]) : ""});
   }
 
   #recall({query, parameters, key}) {
