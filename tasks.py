@@ -363,10 +363,14 @@ def _call(program: str | Path, *arguments: str, cwd: Path = ROOT) -> None:
     sys.stdout.flush()
     # Ctrl-C reaches the program too. It stops in its own time, and this process waits for it.
     interrupted = signal.signal(signal.SIGINT, lambda *_: None)
-    process = subprocess.Popen([program, *arguments], cwd=cwd)  # noqa: S603 - the commands above
-    # SIGTERM reaches only this process.
-    terminated = signal.signal(signal.SIGTERM, lambda *_: process.terminate())
+    # SIGTERM reaches only this process, perhaps before the program has started.
+    early: list[int] = []
+    terminated = signal.signal(signal.SIGTERM, lambda number, _: early.append(number))
     try:
+        process = subprocess.Popen([program, *arguments], cwd=cwd)  # noqa: S603 - the commands above
+        signal.signal(signal.SIGTERM, lambda *_: process.terminate())
+        if early:
+            process.terminate()
         status = process.wait()
     finally:
         signal.signal(signal.SIGINT, interrupted)

@@ -72,6 +72,32 @@ def test_a_stopped_task_waits_for_its_command(name: str, tmp_path: Path) -> None
         assert process.wait(30) == 7
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM that a process can handle")
+def test_a_task_that_is_stopped_while_its_command_starts_waits_for_it(tmp_path: Path) -> None:
+    command, started = tmp_path / "command.py", tmp_path / "started"
+    command.write_text(
+        "import pathlib, signal, sys\n"
+        "signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))\n"
+        f"pathlib.Path({str(started)!r}).touch()\n"
+        "signal.pause()\n"
+    )
+    # Popen returns only after the command runs and the signal has arrived.
+    task = (
+        "import os, pathlib, signal, subprocess, tasks, time\n"
+        "class Slow(subprocess.Popen):\n"
+        "    def __init__(self, *arguments, **options):\n"
+        "        super().__init__(*arguments, **options)\n"
+        f"        while not pathlib.Path({str(started)!r}).exists(): time.sleep(0.01)\n"
+        "        os.kill(os.getpid(), signal.SIGTERM)\n"
+        "subprocess.Popen = Slow\n"
+        f"tasks.python({str(command)!r})\n"
+    )
+
+    ended = subprocess.run([sys.executable, "-c", task], cwd=ROOT, check=False, timeout=60)  # noqa: S603 - a fixed command
+
+    assert ended.returncode == 7
+
+
 @pytest.mark.parametrize("task", ["bench", "bench-load"])
 @pytest.mark.parametrize("write", ["", "1"])
 def test_a_benchmark_changes_files_only_if_asked(
