@@ -13,7 +13,7 @@ from functools import partial
 
 from shared.data.posts import FRONT_PAGE_LENGTH
 from shared.database.coalescer import Coalescer
-from shared.database.container import BATCH_LIMIT, Container, patch_of
+from shared.database.container import BATCH_LIMIT, Container, is_addressable, patch_of
 from shared.database.refusals import BatchRefused, ConditionFailed, ItemExists, ItemMissing
 from shared.database.retries import COPY_ATTEMPTS
 from shared.errors import DatabaseUnavailable, NoProgress
@@ -210,7 +210,7 @@ def _has_short_form(post: Item) -> bool:
         short_form(post)
     except (KeyError, TypeError, ValueError):
         return False
-    return True
+    return is_addressable(post["id"])
 
 
 async def trim(copies: Copies, index: FrontPageIndex) -> None:

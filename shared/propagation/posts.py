@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from shared.data.blog import Blog
-from shared.database.container import BATCH_LIMIT, Container, patch_of
+from shared.database.container import BATCH_LIMIT, Container, is_addressable, patch_of
 from shared.database.refusals import BatchRefused
 from shared.database.retries import EXPIRY_REFUSALS
 from shared.errors import NoProgress
@@ -33,7 +33,8 @@ from shared.propagation.rename_fanout import Pace, is_outdated, rename_in_post
 _TTL_S = 1
 
 _CONTRIBUTIONS = (
-    "SELECT VALUE c.id FROM c WHERE c.type IN ('comment', 'like') AND NOT IS_DEFINED(c.ttl) OFFSET 0 LIMIT @limit"
+    "SELECT VALUE c.id FROM c WHERE c.type IN ('comment', 'like') AND (NOT IS_DEFINED(c.ttl) OR c.ttl = -1)"
+    " OFFSET 0 LIMIT @limit"
 )
 
 
@@ -94,7 +95,7 @@ class _Delivery:
             # Otherwise a post that has just entered the front page would not be updated there.
             await self.blog.feed.catch_up(Post.TYPE)
             self.front_page = await FrontPageIndex.read(self.blog.feed)
-        deleted = [change for change in changes if change["type"] == DELETED_TYPE]
+        deleted = [change for change in changes if change["type"] == DELETED_TYPE and is_addressable(change["id"])]
         found = (change.get("userId") for change in changes if change["type"] != DELETED_TYPE)
         ids = {user_id for user_id in found if isinstance(user_id, str) and is_item_id(user_id)}
         self.authors = {user["id"]: user for user in await self.blog.users.read_many(sorted(ids))}
