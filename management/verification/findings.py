@@ -10,7 +10,9 @@ class Kind(Enum):
     """Kinds in report order. ABANDONED and FAILURE are informational."""
 
     ACCOUNT = "Unsuitable account"
+    CONTAINER = "Unsuitable containers"
     MALFORMED = "Malformed items"
+    EXPIRING = "Items that expire"
     DATE_LIKE = "Texts that the Functions host treats as dates"
     COUNT = "Wrong comment or like counts"
     NAME = "Wrong usernames"

@@ -174,6 +174,8 @@ class Container:
     async def read_many(self, ids: Sequence[str]) -> list[Item]:
         """Return the present state of the existing items whose ID is their partition key, in any order.
 
+        Items with one of the IDs in another partition can be among them.
+
         A read by the primary per item or, if that is cheaper, `catch_up` and a query of all partitions.
         """
         if len(ids) < _READS_WORTH_A_QUERY * len(await self.feed_ranges()):

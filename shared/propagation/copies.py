@@ -114,7 +114,8 @@ def post_reads(posts: Container) -> Coalescer[None, str, Item | None]:
     """Return a coalescer that reads posts by id, concurrent ones in one query if that is cheaper."""
 
     async def read(_: None, ids: Sequence[str]) -> list[Item | None]:
-        found = {post["id"]: post for post in await posts.read_many(sorted(set(ids)))}
+        read = await posts.read_many(sorted(set(ids)))
+        found = {post["id"]: post for post in read if post.get("postId") == post["id"]}
         return [found.get(post_id) for post_id in ids]
 
     return Coalescer(read, limit=BATCH_LIMIT, shared_errors=DATABASE_ERRORS)
@@ -210,7 +211,7 @@ def _has_short_form(post: Item) -> bool:
         short_form(post)
     except (KeyError, TypeError, ValueError):
         return False
-    return is_addressable(post["id"])
+    return post.get("postId") == post["id"] and is_addressable(post["id"])
 
 
 async def trim(copies: Copies, index: FrontPageIndex) -> None:
