@@ -24,7 +24,7 @@ from shared.data.blog import Blog
 from shared.data.posts import FRONT_PAGE_LENGTH
 from shared.database.container import Container, is_addressable
 from shared.errors import ItemDamaged
-from shared.models.base import Item, Resource, integer_of
+from shared.models.base import Item, Resource, integer_of, is_item_id
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import Post, short_form, version_of
@@ -217,7 +217,7 @@ class _Reader:
                 self._malformed("posts", item, "unknown type")
                 continue
             is_sound = self._is_sound("posts", item, Comment if item["type"] == Comment.TYPE else Like)
-            if not isinstance(item.get("postId"), str):
+            if not isinstance(item.get("postId"), str) or not is_item_id(item["postId"]):
                 continue
             entry = self.posts[item["postId"]]
             if item["type"] == Comment.TYPE:
