@@ -17,7 +17,7 @@ from management.item_count import ItemCount
 from management.newest import Newest
 from management.verification.copies import fingerprint
 from management.verification.date_like_texts import Place, find_date_like_texts
-from management.verification.findings import EDIT_ITEM, REBUILD, Finding, Kind
+from management.verification.findings import EDIT_ITEM, NEW_ID, REBUILD, Finding, Kind
 from management.verification.invariants import expires, is_username, is_version, violated
 from shared.data import idempotency, username_reservations
 from shared.data.blog import Blog
@@ -337,6 +337,7 @@ class _Reader:
             if key == item["id"] or container == "failures"
             else f" in partition {key if isinstance(key, str) else json.dumps(key)}"
         )
+        advice = advice if is_addressable(item["id"]) else NEW_ID
         self.census.findings.append(Finding(Kind.MALFORMED, f"{container} {item['id']}{within}", detail, advice))
 
     async def _stream(self, container: Container, text: str) -> AsyncIterator[Any]:

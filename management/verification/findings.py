@@ -39,6 +39,11 @@ EDIT_ITEM = (
     " `manage.py rebuild`."
 )
 
+NEW_ID = (
+    "Create the item again with another ID, delete this one in a transactional batch, because no URL can carry its ID"
+    " (docs/reliability.md), and run `manage.py rebuild`."
+)
+
 
 @dataclass(frozen=True)
 class Finding:

@@ -63,7 +63,7 @@ class Container:
         If no URL can carry the ID, it is read like `read_latest`.
         """
         if not is_addressable(item_id):
-            return await self._read_by_batch(item_id, partition_key)
+            return await _only_item(self._batch(partition_key, [("read", (item_id,))]))
         try:
             read = await self._confirmed(partition_key, lambda: self.proxy.read_item(item_id, partition_key))
         except ItemMissing:
@@ -75,15 +75,7 @@ class Container:
 
         The primary replica serves batches, even those that only read. Any other replica can lag.
         """
-        _require_text(partition_key)
-        return await self._read_by_batch(item_id, partition_key)
-
-    async def _read_by_batch(self, item_id: str, partition_key: str) -> Item | None:
-        try:
-            [item] = await self._batch(partition_key, [("read", (item_id,))])
-        except BatchRefused:
-            return None
-        return item
+        return await _only_item(self.batch(partition_key, [("read", (item_id,))]))
 
     async def create(self, item: Item, *, post_trigger: str | None = None) -> Item:
         """One write. Raises ItemExists."""
@@ -254,6 +246,15 @@ class Container:
         raise DatabaseUnavailable(
             f"{what} on {self.proxy.id} met concurrent writes {CONFLICT_RETRIES + 1} times"
         ) from last
+
+
+async def _only_item(batch: Awaitable[list[Item]]) -> Item | None:
+    """Return the item that a batch reads, or None if it does not exist."""
+    try:
+        [item] = await batch
+    except BatchRefused:
+        return None
+    return item
 
 
 def is_addressable(item_id: str) -> bool:

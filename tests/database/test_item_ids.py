@@ -70,6 +70,8 @@ async def _use(blog: Blog, item_id: str) -> None:
             with pytest.raises(RequestRefused):
                 await write
     assert charge.answers == 0
+    await blog.posts.batch(key, [("delete", (item_id,))])  # as docs/reliability.md says
+    assert await blog.posts.read(item_id, key) is None
 
 
 @pytest.mark.parametrize("item_id", UNADDRESSABLE, ids=ascii)
