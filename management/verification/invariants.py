@@ -108,10 +108,6 @@ def _is_version(item: Item) -> bool:
     return is_whole_number(value) and 0 <= value <= _LARGEST_NUMBER
 
 
-def _has_no_ttl(item: Item) -> bool:
-    return "ttl" not in item
-
-
 def _is_record_result(record: Item) -> bool:
     """A user, post or comment has the command's ID; a like has that of its user, and a user that of its partition."""
     result = record.get("result")
@@ -126,12 +122,11 @@ def _is_record_result(record: Item) -> bool:
 
 _DATE, _ID = "ISO 8601, in the years 1 to 9999 in UTC", "1 to 255 characters that a URL can carry"
 _NAME_VERSION = "absent, or a whole number from 0"
-_NO_TTL = Invariant("", "ttl", "absent", _has_no_ttl, Kind.EXPIRING, Repair.REBUILD)
 _COPY_KINDS = "equal to the post's short form"
 
 
 def _no_ttl(item: str) -> Invariant:
-    return Invariant(item, _NO_TTL.property, _NO_TTL.rule, _has_no_ttl, _NO_TTL.kind, _NO_TTL.repair)
+    return Invariant(item, "ttl", "absent", lambda one: "ttl" not in one, Kind.EXPIRING, Repair.REBUILD)
 
 
 def _response(item: str) -> list[Invariant]:

@@ -189,6 +189,23 @@ async def test_an_id_that_no_url_can_carry_is_stored_as_a_failure(blog: Blog, it
     assert "formerUsernames" not in (await blog.users.read(author["id"], author["id"]) or {})
 
 
+@pytest.mark.parametrize("others", [0, 12], ids=["point-reads", "query"])
+async def test_a_misplaced_post_or_tombstone_does_not_change_the_copies_of_the_post_with_its_id(
+    blog: Blog, others: int
+) -> None:
+    author = await blog.users.create(a_user())
+    post, *more = [await blog.posts.create(a_post(author)) for _ in range(1 + others)]
+    misplaced = post | {"postId": "elsewhere", "title": "Another", "version": 99}
+    await blog.posts.create(misplaced | {"type": DELETED_TYPE})
+
+    for change in (misplaced, misplaced | {"type": DELETED_TYPE}):
+        await blog.handle_posts([post, *more, change])
+
+    assert await _failures(blog) == {post["id"]: "ValueError"}
+    assert (await blog.users.read(post["id"], author["id"]) or {})["title"] == post["title"]
+    assert (await blog.feed.read(post["id"], "post") or {})["title"] == post["title"]
+
+
 @pytest.mark.parametrize("wrong", [{"id": ".."}, {"creationDate": "0001-01-01T00:00:00+08:00"}])
 async def test_a_front_page_is_refilled_without_a_post_that_no_copy_can_have(blog: Blog, wrong: Item) -> None:
     author = await blog.users.create(a_user())
