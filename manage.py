@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
+
+if __name__ == "__main__":
+    # The imports take most of a second. Until a command runs, Ctrl+C ends the process here, without a traceback.
+    signal.signal(signal.SIGINT, lambda *_: os._exit(130))
+
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
@@ -268,6 +275,8 @@ def _run(
 
     Before it writes, say where.
     """
+    if __name__ == "__main__":
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     logging.basicConfig(level=logging.ERROR, format="%(message)s")
     configuration = None
     with metered() as charge:

@@ -20,8 +20,8 @@ from shared.data.blog import Blog
 from shared.database.container import Container
 from shared.database.containers import POSTS
 from shared.database.refusals import ConditionFailed, ItemMissing
-from shared.errors import DatabaseThrottled, DatabaseUnavailable
-from shared.models.base import Item
+from shared.errors import DatabaseThrottled, DatabaseUnavailable, RequestRefused
+from shared.models.base import Item, is_whole_number
 from shared.models.post import DELETED_TYPE
 from shared.propagation.change_feed import POSTS_CHANGE_FEED, USERS_CHANGE_FEED, ChangeFeed, for_each
 from shared.propagation.posts import handle_changed_posts
@@ -37,7 +37,12 @@ _FIELDS = (
     "c.id, c.source, c.container, c.itemId, c.partitionKey, c.error, c.failureDate, c.firstFailureDate, c.attempts,"
     ' c["change"]._etag AS changeEtag'
 )
-_ALL = f"SELECT {_FIELDS} FROM c WHERE IS_NULL(@source) OR c.source = @source ORDER BY c.failureDate"  # noqa: S608 - constants
+_OF_SOURCE = f"SELECT {_FIELDS} FROM c WHERE (IS_NULL(@source) OR c.source = @source)"  # noqa: S608 - constants
+# azure-cosmos cannot merge the pages of several partitions if the property to sort by has several types.
+_QUERIES = (
+    f"{_OF_SOURCE} AND IS_STRING(c.failureDate) ORDER BY c.failureDate",
+    f"{_OF_SOURCE} AND NOT IS_STRING(c.failureDate)",
+)
 
 Handle = Callable[[Blog, Iterable[Mapping[str, Any]]], Awaitable[list[Exception]]]
 
@@ -59,17 +64,18 @@ class Failure:
 
     @classmethod
     def of(cls, item: Item) -> Failure:
-        error = item.get("error") or {}
+        error = item["error"] if isinstance(item.get("error"), dict) else {}
+        attempts = item.get("attempts")
         return cls(
             item["id"],
-            item["source"],
+            str(item.get("source")),
             str(item.get("container")),
             str(item.get("itemId")),
             item.get("partitionKey"),
             f"{error.get('type')}: {error.get('message')}",
             str(item.get("firstFailureDate", item.get("failureDate"))),
             str(item.get("failureDate")),
-            int(item.get("attempts", 1)),
+            attempts if is_whole_number(attempts) else 1,
             item.get("changeEtag"),
         )
 
@@ -100,9 +106,13 @@ class Outcome:
 
 
 async def list_failures(blog: Blog, source: str | None) -> AsyncIterator[Failure]:
-    """Yield one function's failures, or all, oldest first. Costs one paged query. Raises DatabaseUnavailable."""
-    async for item in blog.failures.query_across(_ALL, {"source": source}, page_size=_PAGE_SIZE):
-        yield Failure.of(item)
+    """Yield one function's failures, or all, oldest first, then damaged ones without a date.
+
+    Costs two paged queries. Raises DatabaseUnavailable.
+    """
+    for query in _QUERIES:
+        async for item in blog.failures.query_across(query, {"source": source}, page_size=_PAGE_SIZE):
+            yield Failure.of(item)
 
 
 async def state_of(blog: Blog, failure: Failure) -> ItemState:
@@ -175,6 +185,8 @@ class _Replay:
         stored = await self._blog.failures.read(failure.id, failure.source)
         if stored is None:
             return Outcome(failure, Result.DROPPED, "another replay already handled it")
+        if not isinstance(stored.get("itemId"), str):
+            return Outcome(failure, Result.FAILED, "the failure names no item; repair or delete it")
         change = await _current_state(handler.container, stored)
         if change is None:
             await self._delete(stored)
@@ -206,7 +218,7 @@ async def _read(container: Container, item_id: str, partition_key: Any) -> Item 
     # A missing and a null key are different partitions, but the failure stores both as null.
     candidates: tuple[Any, ...] = (NonePartitionKeyValue, None) if partition_key is None else (partition_key,)
     for candidate in candidates:
-        item = await container.read(item_id, candidate)
-        if item is not None:
-            return item
+        with suppress(RequestRefused):  # a damaged failure can name an ID that no item can have
+            if (item := await container.read(item_id, candidate)) is not None:
+                return item
     return None

@@ -6,10 +6,11 @@ Requires a key: no data-plane role allows an identity to create resources (403/5
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from azure.cosmos.aio import CosmosClient, DatabaseProxy
-from azure.cosmos.exceptions import CosmosHttpResponseError, CosmosResourceNotFoundError
+from azure.cosmos.exceptions import CosmosHttpResponseError, CosmosResourceExistsError, CosmosResourceNotFoundError
 
 from management.account import signed_in
 from management.definitions import (
@@ -73,7 +74,8 @@ async def _provision_database(client: CosmosClient, name: str, throughput: int |
     try:
         await proxy.read()
     except CosmosResourceNotFoundError:
-        await client.create_database_if_not_exists(name, offer_throughput=throughput)
+        with suppress(CosmosResourceExistsError):  # another process has just created it
+            await client.create_database(name, offer_throughput=throughput)
         changed(f"Database {name}: created" + (f" with {throughput} RU/s." if throughput else "."))
         return proxy
     if throughput is not None:
@@ -100,15 +102,19 @@ async def _provision_container(
 ) -> None:
     name, policy, ttl = declared["id"], declared.get("indexingPolicy"), declared.get("defaultTtl")
     if present is None:
-        await database.create_container(
-            name,
-            declared["partitionKey"],
-            indexing_policy=policy,
-            default_ttl=ttl,
-            unique_key_policy=declared.get("uniqueKeyPolicy"),
-        )
-        changed(f"Container {name}: created.")
-        return
+        try:
+            await database.create_container(
+                name,
+                declared["partitionKey"],
+                indexing_policy=policy,
+                default_ttl=ttl,
+                unique_key_policy=declared.get("uniqueKeyPolicy"),
+            )
+        except CosmosResourceExistsError:  # another process has just created it
+            present = await database.get_container_client(name).read()
+        else:
+            changed(f"Container {name}: created.")
+            return
     if unchangeable := unchangeable_differences(declared, present):
         raise ManagementError(
             f"Container {name!r} does not match its definition: {' and '.join(unchangeable)}, which cannot be changed"
@@ -170,8 +176,13 @@ async def _provision_scripts(database: DatabaseProxy, declared: Mapping[str, Any
         for definition in wanted:
             name = definition["id"]
             if name not in present:
-                await create(definition)
-                changed(f"{kind} {name}: created.")
-            elif definition.items() - present[name].items():
+                try:
+                    await create(definition)
+                except CosmosResourceExistsError:  # another process has just created it
+                    present |= {script["id"]: script async for script in list_scripts()}
+                else:
+                    changed(f"{kind} {name}: created.")
+                    continue
+            if definition.items() - present[name].items():
                 await replace(name, definition)
                 changed(f"{kind} {name}: replaced.")

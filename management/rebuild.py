@@ -47,6 +47,7 @@ async def rebuild(blog: Blog, say: Callable[[str], None], count: ItemCount | Non
     await run("Texts that look like dates stored again", census.date_like, repairs.store_texts_again)
     await run("Users completed", census.incomplete_users, repairs.complete_user)
     await run("Tombstones that expire", census.tombstones, repairs.expire_tombstone)
+    await run("Items that no longer expire", census.expiring, repairs.remove_ttl)
     await run("Posts recounted", census.counts, repairs.recount_post)
     await run("Posts with usernames updated", _by_post(census.names), repairs.update_usernames)
     await run("Copies in users repaired or deleted", census.copies, repairs.repair_user_copy)

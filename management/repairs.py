@@ -11,6 +11,7 @@ from management.verification.census import FORMER_DELETED_TYPE, USER_FIELDS
 from management.verification.copies import differences, wanted_copy
 from management.verification.counts import recount
 from management.verification.date_like_texts import Place, container_of
+from management.verification.invariants import is_version
 from shared.data import username_reservations
 from shared.data.blog import Blog
 from shared.data.posts import DELETED_TTL_S
@@ -19,6 +20,8 @@ from shared.database.date_like_texts import TEXTS
 from shared.database.refusals import ConditionFailed, ItemMissing
 from shared.errors import DatabaseUnavailable, ItemDamaged, UsernameTaken
 from shared.models.base import Item, integer_of, is_item_id, is_sound, iso_utc
+from shared.models.comment import Comment
+from shared.models.like import Like
 from shared.models.post import DELETED_TYPE, Post
 from shared.models.user import User, name_version
 from shared.propagation.copies import Copies
@@ -66,11 +69,24 @@ class Repairs:
                 await self.blog.users.patch(user_id, user_id, operations, etag=user["_etag"])
                 self.changed += 1
 
+    async def remove_ttl(self, place: Place) -> None:
+        """Let a live item stay. Costs a point read and a write, and for a comment or like a point read of its post."""
+        container = container_of(self.blog, place.container)
+        item = await container.read(place.item_id, place.partition_key)
+        if item is None or "ttl" not in item or item.get("type") == DELETED_TYPE:
+            return
+        if item.get("type") in (Comment.TYPE, Like.TYPE) and await wanted_copy(self.blog.posts, item["postId"]) is None:
+            return  # the post has been deleted since
+        with suppress(ConditionFailed, ItemMissing):  # changed since
+            removal = [{"op": "remove", "path": "/ttl"}]
+            await container.patch(place.item_id, place.partition_key, removal, etag=item["_etag"])
+            self.changed += 1
+
     async def expire_tombstone(self, post_id: str) -> None:
-        """Set the type and the ttl of a deleted post. Costs a write."""
+        """Set the type and the ttl of a deleted post, and remove its text. Costs a write."""
         with suppress(ItemMissing, ConditionFailed):
             is_tombstone = f"FROM c WHERE c.type IN ('{DELETED_TYPE}', '{FORMER_DELETED_TYPE}')"
-            operations = patch_of({"type": DELETED_TYPE, "ttl": DELETED_TTL_S})
+            operations = patch_of({"type": DELETED_TYPE, "title": "", "content": "", "ttl": DELETED_TTL_S})
             await self.blog.posts.patch(post_id, post_id, operations, predicate=is_tombstone)
             self.changed += 1
 
@@ -80,7 +96,7 @@ class Repairs:
             counted = await recount(self.blog.posts, post_id)
             if counted is None or not counted.faults():
                 return
-            version = integer_of(counted.post, "version") + 1
+            version = integer_of(counted.post, "version") + 1 if is_version(counted.post) else 1
             counts = {"commentCount": counted.comments, "likeCount": counted.likes}
             operations = patch_of({**counts, "version": version})
             with suppress(ConditionFailed, ItemMissing):
@@ -102,7 +118,7 @@ class Repairs:
             if item and user and is_sound(User, user) and is_outdated(item, user):
                 await rename_in_post(self.blog.posts, post_id, user)
                 self.changed += 1
-            elif item and user and is_sound(User, user) and item.get("userUsername") != user["username"]:
+            elif item and user and is_sound(User, user) and _is_ahead(item, user):
                 await self._undo_rename(item, post_id, user_id)
 
     async def _undo_rename(self, item: Item, post_id: str, user_id: str) -> None:
@@ -176,3 +192,7 @@ class Repairs:
         with suppress(ConditionFailed, ItemMissing):
             await container.delete(item["id"], key, etag=item["_etag"])
             self.changed += 1
+
+
+def _is_ahead(item: Item, user: Item) -> bool:
+    return item.get("userUsername") != user["username"] or integer_of(item, "nameVersion") > name_version(user)

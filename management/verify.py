@@ -13,6 +13,9 @@ from management.verification.examination import examine
 from management.verification.findings import Finding, Kind, in_order
 from shared.data.blog import Blog
 from shared.database.client import has_multiple_write_regions
+from shared.database.container import Container
+from shared.database.containers import container_definitions
+from shared.database.refusals import blog_errors
 
 _POLL_S = 0.5
 
@@ -22,9 +25,23 @@ async def verify(blog: Blog, count: ItemCount | None = None) -> list[Finding]:
     count = count or ItemCount()
     count.expect(await number_of_items(blog.users, blog.posts, blog.feed, blog.failures))
     findings = await examine(blog, await take_census(blog, count))
+    for container in (blog.users, blog.posts, blog.feed, blog.failures):
+        findings += await _ttl_findings(container)
     if await has_multiple_write_regions(blog.users.proxy):
         findings.append(Finding(Kind.ACCOUNT, "account", MULTIPLE_WRITE_REGIONS))
     return in_order(findings)
+
+
+async def _ttl_findings(container: Container) -> list[Finding]:
+    """Compare the container's TTL with its definition, because another one deletes items. One request."""
+    with blog_errors():
+        present = await container.proxy.read()
+    declared = next(one for one in container_definitions() if one["id"] == present["id"])
+    ttl, wanted = present.get("defaultTtl"), declared.get("defaultTtl")
+    if ttl == wanted:
+        return []
+    detail = f"its default TTL is {'absent' if ttl is None else ttl}, not {'absent' if wanted is None else wanted}"
+    return [Finding(Kind.CONTAINER, f"container {present['id']}", detail, "Run `manage.py provision`.")]
 
 
 async def verify_within(blog: Blog, seconds: float, count: ItemCount | None = None) -> list[Finding]:

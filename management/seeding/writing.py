@@ -8,7 +8,8 @@ The order of writes leaves concurrent change-feed functions nothing to do:
 4. The 100 newest posts, written to the feed as the app does. Then the feed is truncated.
 
 If a transaction would exceed 100 operations, it is split, and the user or post comes last. An interrupted seed leaves
-copies without posts. Repeat it to add those posts, or `rebuild` to delete the copies.
+copies without posts. Repeat it to add those posts, or `rebuild` to delete the copies. A seed that is repeated after
+`rebuild` adds the copies again, after their posts.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from shared.data.username_reservations import reservation_id, reservation_item
 from shared.database.container import Container
 from shared.database.refusals import BatchRefused, ItemExists
 from shared.models.base import Item, parse_moment
-from shared.models.post import short_form
+from shared.models.post import Post, short_form
 from shared.models.user import name_version
 from shared.propagation.change_feed import for_each
 from shared.propagation.copies import Copies, FrontPageIndex, trim
@@ -100,15 +101,16 @@ async def is_unfinished(blog: Blog, plan: Plan) -> bool:
 async def with_dates_of_earlier_run(blog: Blog, plan: PlanT) -> PlanT:
     """The plan with the `now` of an earlier run that was interrupted or finished, so that its items and copies agree.
 
-    Costs up to 100 point reads: of the item that a run writes first for each of the users that it writes first.
+    Costs up to 200 point reads: of the item that a run writes first for each of the users that it writes first, and of
+    the user, because `rebuild` can have deleted the item.
     """
     for index in range(min(plan.users, _FIRST_USERS)):
         user = plan.user(index)
-        planned = next(plan.posts(index, user), user)
-        present = await blog.users.read(planned["id"], user["id"])
-        if present is not None:
-            shift = parse_moment(present["creationDate"]) - parse_moment(planned["creationDate"])
-            return plan.dated(plan.now + shift)
+        for planned in (next(plan.posts(index, user), user), user):
+            present = await blog.users.read(planned["id"], user["id"])
+            if present is not None:
+                shift = parse_moment(present["creationDate"]) - parse_moment(planned["creationDate"])
+                return plan.dated(plan.now + shift)
     return plan
 
 
@@ -124,6 +126,7 @@ class _Seeding:
     progress: Progress
     concurrency: int
     names: dict[int, str] = field(default_factory=dict)
+    from_earlier_run: set[int] = field(default_factory=set)
     newest: Newest[Item] = field(default_factory=lambda: Newest(FRONT_PAGE_LENGTH))
 
     async def run(self) -> None:
@@ -155,7 +158,8 @@ class _Seeding:
         planned: str = user["username"]
         present = await users.read(user["id"], user["id"])
         if present is not None:
-            # From an earlier run. If the user was renamed, the users function updates the copies.
+            self.from_earlier_run.add(index)
+            # If the user was renamed, the users function updates the copies.
             return str(present["username"]) if name_version(present) == 0 else planned
         for name in (planned, f"{planned}-{user['id'][:8]}"):
             if await self._reserve(reservation_item(name, user["id"], 0)):
@@ -178,7 +182,16 @@ class _Seeding:
             name = self.names.get(index, response["userUsername"])
             responses.append(response | {"userUsername": name})
         await _create_all(self.blog.posts, post["id"], responses, post)
+        if author in self.from_earlier_run:
+            await self._restore_copy(post)
         self.progress.posts_written(len(responses))
+
+    async def _restore_copy(self, planned: Item) -> None:
+        """Create a copy that `rebuild` deleted because its post did not exist yet. Costs a point read if it exists."""
+        if await self.blog.users.read(planned["id"], planned["userId"]) is None:
+            post = await self.blog.posts.read(planned["id"], planned["id"])
+            if post is not None and post["type"] == Post.TYPE:  # or else it has been deleted since
+                await Copies(self.blog.users, self.blog.posts, partition_key="userId").put(post, exists=False)
 
     async def _write_feed(self) -> None:
         index = await FrontPageIndex.read(self.blog.feed)

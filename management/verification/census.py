@@ -17,28 +17,30 @@ from management.item_count import ItemCount
 from management.newest import Newest
 from management.verification.copies import fingerprint
 from management.verification.date_like_texts import Place, find_date_like_texts
-from management.verification.findings import EDIT_ITEM, REBUILD, Finding, Kind
+from management.verification.findings import EDIT_ITEM, NEW_ID, REBUILD, Finding, Kind
+from management.verification.invariants import expires, is_username, is_version, violated
 from shared.data import idempotency, username_reservations
 from shared.data.blog import Blog
 from shared.data.posts import FRONT_PAGE_LENGTH
-from shared.database.container import Container
+from shared.database.container import Container, is_addressable
 from shared.errors import ItemDamaged
-from shared.models.base import Item, Resource, integer_of
+from shared.models.base import Item, Resource, integer_of, is_item_id
 from shared.models.comment import Comment
 from shared.models.like import Like
-from shared.models.post import DELETED_TYPE, Post, short_form
+from shared.models.post import Post, short_form, version_of
 from shared.models.user import User
 
 _PAGE_SIZE = 1000
 
-_USERS = "SELECT * FROM c WHERE NOT IS_DEFINED(c.type) OR c.type != 'post'"
+# Documentation does not say what `!=` and `IN` return for a null or a number. These queries read every item once.
+_USERS = "SELECT * FROM c WHERE NOT IS_STRING(c.type) OR c.type != 'post'"
 _COPIES = "SELECT * FROM c WHERE c.type = 'post'"
 _POSTS = "SELECT * FROM c WHERE c.type IN ('post', 'tombstone', 'deletedPost')"
-_RESPONSES = "SELECT * FROM c WHERE NOT IS_DEFINED(c.type) OR NOT (c.type IN ('post', 'tombstone', 'deletedPost'))"
+_RESPONSES = "SELECT * FROM c WHERE NOT IS_STRING(c.type) OR NOT (c.type IN ('post', 'tombstone', 'deletedPost'))"
 _ALL = "SELECT * FROM c"
-_FAILURES = "SELECT VALUE c.source FROM c"
+_FAILURES = "SELECT c.id, c.source, c.container, c.itemId, c.failureDate, c.error FROM c"
 
-_PARTITION_KEYS = {"users": "userId", "posts": "postId", "feed": "type"}
+_PARTITION_KEYS = {"users": "userId", "posts": "postId", "feed": "type", "failures": "source"}
 
 # The type of tombstones until version 0.1.0.
 FORMER_DELETED_TYPE = "deletedPost"
@@ -67,11 +69,13 @@ class _Post:
     state: _State = _State.UNSEEN
     user_id: str = ""
     fingerprint: bytes = b""
-    counts: tuple[Any, Any] = (None, None)
+    counts: tuple[int, ...] = ()
     has_version: bool = False
     comments: int = 0
     likes: int = 0
     has_lasting_responses: bool = False
+    # (item ID, type)
+    expiring_responses: list[tuple[str, str]] = field(default_factory=list)
     has_copy: bool = False
 
     @property
@@ -88,11 +92,13 @@ class Census:
     incomplete_users: list[str] = field(default_factory=list)
     users: list[str] = field(default_factory=list)
     reservations: list[str] = field(default_factory=list)
+    # live items that have a ttl
+    expiring: list[Place] = field(default_factory=list)
     # (post ID, item ID)
     names: list[tuple[str, str]] = field(default_factory=list)
     counts: list[str] = field(default_factory=list)
     leftovers: list[str] = field(default_factory=list)
-    # without a ttl, or with the former type
+    # with a content, the former type, or a wrong ttl
     tombstones: list[str] = field(default_factory=list)
     # (user ID, post ID)
     copies: list[tuple[str, str]] = field(default_factory=list)
@@ -120,6 +126,7 @@ class _Reader:
     count: ItemCount
     census: Census = field(default_factory=Census)
     users: dict[str, str] = field(default_factory=dict)  # username by user ID
+    name_versions: dict[str, int] = field(default_factory=dict)  # of the users who were renamed
     damaged_users: set[str] = field(default_factory=set)
     reservations: dict[str, _Reservation] = field(default_factory=dict)
     posts: defaultdict[str, _Post] = field(default_factory=lambda: defaultdict(_Post))
@@ -131,9 +138,7 @@ class _Reader:
                 case User.TYPE:
                     self._see_user(item)
                 case username_reservations.TYPE:
-                    if fault := username_reservations.fault_of(item):
-                        self._malformed("users", item, fault)
-                    else:
+                    if self._obeys("users", "reservation", item):
                         self.reservations[item["id"]] = _Reservation(item["ownerId"], "ttl" in item)
                 case idempotency.TYPE:
                     self._see_record("users", item)
@@ -150,44 +155,57 @@ class _Reader:
             self._malformed("users", user, f"missing {', '.join(missing)}", REBUILD if repairable else EDIT_ITEM)
         elif not self._is_sound("users", user, User):
             self.damaged_users.add(user["id"])
-        if isinstance(user.get("username"), str):
+        if is_username(user.get("username")):
             self.users[user["id"]] = user["username"]
+            if version := integer_of(user, "nameVersion"):
+                self.name_versions[user["id"]] = version
             if user.get("formerUsernames"):
                 self.census.users.append(user["id"])
 
     async def read_posts(self) -> None:
         async for item in self._stream(self.blog.posts, _POSTS):
+            if item["id"] != item.get("postId"):  # another post can have this ID
+                self._malformed("posts", item, "id differs from postId")
+                continue
             entry = self.posts[item["id"]]
             entry.user_id = str(item.get("userId"))
-            if item["type"] in (DELETED_TYPE, FORMER_DELETED_TYPE):
-                entry.state = _State.DELETED
-                is_former = item["type"] == FORMER_DELETED_TYPE
-                if is_former or "ttl" not in item:
-                    detail = "its tombstone has " + ("the type of version 0.1.0" if is_former else "no ttl")
-                    self.census.findings.append(Finding(Kind.LEFTOVER, f"post {item['id']}", detail))
-                    self.census.tombstones.append(item["id"])
-            else:
+            if item["type"] == Post.TYPE:
                 self._see_post(item, entry)
+            else:
+                entry.state = _State.DELETED
+                self._see_tombstone(item)
+
+    def _see_tombstone(self, tombstone: Item) -> None:
+        is_former = tombstone["type"] == FORMER_DELETED_TYPE
+        faults = ["has the type of version 0.1.0"] if is_former else []
+        if self._obeys("posts", "tombstone", tombstone):
+            violations = violated("tombstone", tombstone)
+            faults += [f"{each.property} must be {each.rule}" for each in violations if each.kind is Kind.LEFTOVER]
+        if faults:
+            detail = f"its tombstone: {'; '.join(faults)}"
+            self.census.findings.append(Finding(Kind.LEFTOVER, f"post {tombstone['id']}", detail))
+            self.census.tombstones.append(tombstone["id"])
 
     def _see_post(self, post: Item, entry: _Post) -> None:
         entry.state = _State.MALFORMED
-        if post["id"] != post.get("postId"):
-            self._malformed("posts", post, "id differs from postId")
-            return
-        if not self._is_sound("posts", post, Post):
-            return
+        is_sound = self._is_sound("posts", post, Post)
         try:
             # `rebuild` counts again, and replaces a version that is not a number.
-            numbers = {name: integer_of(post, name) for name in ("commentCount", "likeCount", "version")}
+            numbers = {name: integer_of(post, name) for name in ("commentCount", "likeCount")}
+            numbers["version"] = version_of(post) if is_version(post) else 0
             copy = short_form(post | numbers)
         except (KeyError, TypeError, ValueError) as error:
-            self._malformed("posts", post, str(error))
+            if is_sound:
+                self._malformed("posts", post, str(error))
+            return
+        if isinstance(copy["userId"], str) and is_addressable(copy["id"]):  # or else the change feed refuses it
+            self.newest.offer((copy["creationDate"], copy["id"]), copy["id"])
+        if not is_sound:
             return
         entry.state = _State.LIVE
         entry.fingerprint = fingerprint(copy)
-        entry.counts = (post.get("commentCount"), post.get("likeCount"))
-        entry.has_version = integer_of(post, "version") > 0
-        self.newest.offer((copy["creationDate"], copy["id"]), copy["id"])
+        entry.counts = tuple(integer_of(post, name, -1) for name in ("commentCount", "likeCount"))
+        entry.has_version = is_version(post)
         self._check_name(post)
 
     async def read_responses(self) -> None:
@@ -199,27 +217,30 @@ class _Reader:
                 self._malformed("posts", item, "unknown type")
                 continue
             is_sound = self._is_sound("posts", item, Comment if item["type"] == Comment.TYPE else Like)
-            if not isinstance(item.get("postId"), str):
+            if not isinstance(item.get("postId"), str) or not is_item_id(item["postId"]):
                 continue
             entry = self.posts[item["postId"]]
             if item["type"] == Comment.TYPE:
                 entry.comments += 1
             else:
                 entry.likes += 1
-            if "ttl" not in item:
-                entry.has_lasting_responses = True
-                if is_sound:
-                    self._check_name(item)
+            entry.has_lasting_responses = entry.has_lasting_responses or not expires(item)
+            if "ttl" in item:
+                entry.expiring_responses.append((item["id"], item["type"]))
+            elif is_sound:
+                self._check_name(item)
 
     def _check_name(self, item: Item) -> None:
         user_id = item["userId"]
-        if user_id not in self.damaged_users and self.users.get(user_id) != item.get("userUsername", ""):
+        if user_id in self.damaged_users:
+            return
+        is_current = self.users.get(user_id) == item.get("userUsername", "")
+        if not is_current or integer_of(item, "nameVersion") > self.name_versions.get(user_id, 0):
             self.census.names.append((item["postId"], item["id"]))
 
     async def read_copies(self) -> None:
         async for copy in self._stream(self.blog.users, _COPIES):
-            if not isinstance(copy.get("userId"), str):
-                self._malformed("users", copy, "userId must be a string")
+            if not self._obeys("users", "copy", copy):
                 continue
             post = self.posts.get(copy["id"])
             if post is not None and post.state is _State.MALFORMED:
@@ -235,17 +256,27 @@ class _Reader:
         self.census.newest = frozenset(self.newest.values())
         missing = set(self.census.newest)
         async for copy in self._stream(self.blog.feed, _ALL):
-            if copy["type"] != Post.TYPE:
+            if copy.get("type") != Post.TYPE:
                 self._malformed("feed", copy, "unknown type")
+                continue
+            if not self._obeys("feed", "copy in `feed`", copy):
                 continue
             missing.discard(copy["id"])
             post = self.posts.get(copy["id"])
+            if post is not None and post.state is _State.MALFORMED:
+                continue
             if copy["id"] not in self.census.newest or post is None or post.fingerprint != fingerprint(copy):
                 self.census.feed.append(copy["id"])
-        self.census.feed.extend(missing)
+        self.census.feed.extend(one for one in missing if self.posts[one].state is _State.LIVE)
 
     async def read_failures(self) -> None:
-        sources = Counter([str(source) async for source in self._stream(self.blog.failures, _FAILURES)])
+        sources = Counter(
+            [
+                failure["source"]
+                async for failure in self._stream(self.blog.failures, _FAILURES)
+                if self._obeys("failures", "failure", failure)
+            ]
+        )
         for source, number in sources.items():
             advice = f"List them with `manage.py failures list --source {source}`, repair the items, and replay them."
             self.census.findings.append(Finding(Kind.FAILURE, source, f"{number:,} stored", advice, number))
@@ -255,6 +286,8 @@ class _Reader:
         census = self.census
         for post_id, post in self.posts.items():
             if post.state is _State.LIVE:
+                for item_id, type_ in post.expiring_responses:
+                    self._expires("posts", type_, post_id, item_id)
                 if post.is_counted_wrong:
                     census.counts.append(post_id)
                 if not post.has_copy:
@@ -273,21 +306,38 @@ class _Reader:
                 census.reservations.append(key)
 
     def _see_record(self, container: str, record: Item) -> None:
-        if not (isinstance(record.get("fingerprint"), str) and isinstance(record.get("result"), dict)):
-            self._malformed(container, record, "fingerprint must be a string, and result an object")
+        self._obeys(container, "record", record)
+
+    def _obeys(self, container: str, kind: str, item: Item) -> bool:
+        """Check the item's invariants. A ttl alone is reported, but the item is used."""
+        violations = violated(kind, item)
+        faults = [f"{each.property} must be {each.rule}" for each in violations if each.kind is Kind.MALFORMED]
+        if faults:
+            self._malformed(container, item, "; ".join(faults))
+        elif any(each.kind is Kind.EXPIRING for each in violations):
+            self._expires(container, kind, item[_PARTITION_KEYS[container]], item["id"])
+        return not faults
+
+    def _expires(self, container: str, kind: str, partition_key: str, item_id: str) -> None:
+        self.census.expiring.append(Place(container, partition_key, item_id, kind))
 
     def _is_sound(self, container: str, item: Item, resource: type[Resource]) -> bool:
-        """Check the item with the model of the API's response."""
+        """Check the item with the model of the API's response, and its invariants."""
         try:
             resource.checked(item)
         except ItemDamaged as error:
             self._malformed(container, item, error.reason.partition(": ")[2])
             return False
-        return True
+        return self._obeys(container, resource.TYPE, item)
 
     def _malformed(self, container: str, item: Item, detail: str, advice: str = EDIT_ITEM) -> None:
         key = item.get(_PARTITION_KEYS[container])
-        within = "" if key == item["id"] else f" in partition {key if isinstance(key, str) else json.dumps(key)}"
+        within = (
+            ""
+            if key == item["id"] or container == "failures"
+            else f" in partition {key if isinstance(key, str) else json.dumps(key)}"
+        )
+        advice = advice if is_addressable(item["id"]) else NEW_ID
         self.census.findings.append(Finding(Kind.MALFORMED, f"{container} {item['id']}{within}", detail, advice))
 
     async def _stream(self, container: Container, text: str) -> AsyncIterator[Any]:

@@ -45,8 +45,12 @@ def differences(copy: Item, wanted: Item) -> list[str]:
     return [
         f"{name} is {_shown(copy.get(name))}, but the post has {_shown(wanted.get(name))}"
         for name in FIELDS
-        if copy.get(name) != wanted.get(name)
+        if not _are_equal(copy.get(name), wanted.get(name))
     ]
+
+
+def _are_equal(one: object, other: object) -> bool:
+    return one == other and isinstance(one, bool) == isinstance(other, bool)
 
 
 def _shown(value: object) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from management.verification.invariants import is_version
 from shared.database.container import Container
 from shared.errors import DatabaseUnavailable
-from shared.models.base import Item
+from shared.models.base import Item, integer_of
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import Post
@@ -30,11 +31,9 @@ class Recount:
         faults = [
             f"{name} is {self.post.get(name, 'absent')}, but there are {number}"
             for name, number in counted.items()
-            if self.post.get(name) != number
+            if integer_of(self.post, name, -1) != number
         ]
-        if isinstance(self.post.get("version"), int):
-            return faults
-        return [*faults, "version is absent or not a whole number"]
+        return faults if is_version(self.post) else [*faults, "version is not a whole number from 1"]
 
 
 async def recount(posts: Container, post_id: str) -> Recount | None:

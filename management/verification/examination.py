@@ -5,19 +5,26 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
-from management.verification.census import Census
+from management.verification.census import FORMER_DELETED_TYPE, Census
 from management.verification.copies import differences, wanted_copy
 from management.verification.counts import recount
-from management.verification.date_like_texts import Place, is_date_like
+from management.verification.date_like_texts import Place, container_of, is_date_like
 from management.verification.findings import REBUILD, Finding, Kind
+from management.verification.invariants import is_username
 from shared.data import username_reservations
 from shared.data.blog import Blog
-from shared.models.base import Item, is_item_id, is_sound
+from shared.data.posts import DELETED_TTL_S
+from shared.models.base import Item, integer_of, is_item_id, is_sound
+from shared.models.comment import Comment
+from shared.models.like import Like
 from shared.models.post import DELETED_TYPE, Post
-from shared.models.user import User
+from shared.models.user import User, name_version
 from shared.propagation.change_feed import for_each
 
-_LASTING = "SELECT VALUE c.id FROM c WHERE c.type IN ('comment', 'like') AND NOT IS_DEFINED(c.ttl)"
+_LASTING = (
+    "SELECT VALUE c.id FROM c WHERE c.type IN ('comment', 'like')"
+    " AND (NOT IS_DEFINED(c.ttl) OR c.ttl <= 0 OR c.ttl > @longest)"
+)
 _NAMED_IDS = 5
 _RENAME = (
     'Rename this user, who does not own the name: send PUT /api/users/{userId} with {"username": NAME}. If they had'
@@ -37,6 +44,7 @@ async def examine(blog: Blog, census: Census) -> list[Finding]:
     """Return all findings. Raises DatabaseUnavailable."""
     examination = _Examination(blog, census.newest, list(census.findings))
     await for_each(census.date_like, examination.date_like)
+    await for_each(census.expiring, examination.expiring)
     await for_each(dict.fromkeys(census.users), examination.user)
     await for_each(census.reservations, examination.reservation)
     await for_each(census.names, examination.name)
@@ -60,9 +68,19 @@ class _Examination:
         if await is_date_like(self.blog, place):
             self._found(Kind.DATE_LIKE, f"{place.item_type} {place.item_id} in {place.container}", "stored unchanged")
 
+    async def expiring(self, place: Place) -> None:
+        item = await container_of(self.blog, place.container).read(place.item_id, place.partition_key)
+        if item is None or "ttl" not in item or item.get("type") == DELETED_TYPE:
+            return
+        if item.get("type") in (Comment.TYPE, Like.TYPE) and await wanted_copy(self.blog.posts, item["postId"]) is None:
+            return  # the post has been deleted since
+        self._found(
+            Kind.EXPIRING, f"{place.item_type} {place.item_id} in {place.container}", f"its ttl is {item['ttl']}"
+        )
+
     async def user(self, user_id: str) -> None:
         user = await self._user(user_id)
-        if user is None or not isinstance(user.get("username"), str):
+        if user is None or not is_username(user.get("username")):
             return
         subject = f"user {user_id} {user['username']!r}"
         former = user.get("formerUsernames")
@@ -100,7 +118,7 @@ class _Examination:
     async def name(self, place: tuple[str, str]) -> None:
         post_id, item_id = place
         item = await self.blog.posts.read(item_id, post_id)
-        if item is None or item["type"] == DELETED_TYPE or "ttl" in item:
+        if item is None or item["type"] == DELETED_TYPE or (item["type"] != Post.TYPE and "ttl" in item):
             return
         subject = f"{item['type']} {item_id}" + ("" if item_id == post_id else f" on post {post_id}")
         user = await self._user(str(item.get("userId")))
@@ -111,6 +129,11 @@ class _Examination:
         elif item.get("userUsername") != user["username"]:
             stated = repr(item["userUsername"]) if "userUsername" in item else "absent"
             self._found(Kind.NAME, subject, f"the username is {stated}, but user {user['id']} is {user['username']!r}")
+        elif (version := integer_of(item, "nameVersion")) > name_version(user):
+            latest = await self.blog.users.read_latest(user["id"], user["id"])  # a replica can lag behind a rename
+            if latest is not None and version > name_version(latest):
+                detail = f"nameVersion is {version}, but that of user {user['id']} is {name_version(latest)}"
+                self._found(Kind.NAME, subject, detail)
 
     async def count(self, post_id: str) -> None:
         counted = await recount(self.blog.posts, post_id)
@@ -119,12 +142,13 @@ class _Examination:
 
     async def leftover(self, post_id: str) -> None:
         post = await self.blog.posts.read(post_id, post_id)
-        if post is not None and post["type"] == Post.TYPE:
+        if post is not None and post.get("type") == Post.TYPE:
             return
-        ids = await self.blog.posts.query(_LASTING, {}, partition_key=post_id, page_size=1000)
+        ids = await self.blog.posts.query(_LASTING, {"longest": DELETED_TTL_S}, partition_key=post_id, page_size=1000)
         if ids:
             more = f" and {len(ids) - _NAMED_IDS} more" if len(ids) > _NAMED_IDS else ""
-            advice = _RESTORE_POST if post is None else REBUILD
+            is_deleted = post is not None and post["type"] in (DELETED_TYPE, FORMER_DELETED_TYPE)
+            advice = REBUILD if is_deleted else _RESTORE_POST
             shown = f"items never expire: {', '.join(ids[:_NAMED_IDS])}{more}"
             self._found(Kind.LEFTOVER, f"post {post_id}", shown, advice)
 

@@ -10,7 +10,9 @@ class Kind(Enum):
     """Kinds in report order. ABANDONED and FAILURE are informational."""
 
     ACCOUNT = "Unsuitable account"
+    CONTAINER = "Unsuitable containers"
     MALFORMED = "Malformed items"
+    EXPIRING = "Items that expire"
     DATE_LIKE = "Texts that the Functions host treats as dates"
     COUNT = "Wrong comment or like counts"
     NAME = "Wrong usernames"
@@ -35,6 +37,11 @@ REBUILD = "Run `manage.py rebuild`."
 EDIT_ITEM = (
     "Open the item in the account's Data Explorer, and repair the field or delete the item. Then run"
     " `manage.py rebuild`."
+)
+
+NEW_ID = (
+    "Create the item again with another ID, delete this one in a transactional batch, because no URL can carry its ID"
+    " (docs/reliability.md), and run `manage.py rebuild`."
 )
 
 

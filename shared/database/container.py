@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -31,7 +32,7 @@ from shared.database.refusals import (
 )
 from shared.database.retries import CONFLICT_RETRIES, CONFLICT_WAIT_S
 from shared.database.transport import SessionNotConfirmed
-from shared.errors import DatabaseUnavailable
+from shared.errors import DatabaseUnavailable, RequestRefused
 from shared.models.base import Item
 from shared.observability import metrics
 
@@ -49,6 +50,12 @@ _READS_WORTH_A_QUERY = 5
 BY_ID = "SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.id)"
 # The ID of no item. Reading a missing item costs 1 RU.
 NO_ITEM = "-"
+# azure-cosmos 4.17 quotes an ID and sends it as the last part of a path (_base.py, GetPathFromLink). "." and ".." are
+# then removed with a part before them (yarl), and "/" and "\\" divide the ID. The path does not match its signature
+# (401), or it is that of another item or of the container. The service does not find an ID that ends with a space (401;
+# CosmosItemIdEncodingTestsBase.cs of azure-cosmos-dotnet-v3), and the SDK creates none with "?" or "#". Control
+# characters are not allowed (https://learn.microsoft.com/azure/cosmos-db/concepts-limits#per-item-limits).
+_ADDRESSABLE = re.compile(r"(?!\.{1,2}\Z)[^/\\?#\x00-\x1f\x7f]*[^/\\?#\x00-\x20\x7f]")
 
 
 class Container:
@@ -62,7 +69,12 @@ class Container:
         self._keys: dict[str, str] = {}
 
     async def read(self, item_id: str, partition_key: str) -> Item | None:
-        """One point read. Returns None if the item does not exist."""
+        """One point read. Returns None if the item does not exist.
+
+        If no URL can carry the ID, it is read like `read_latest`.
+        """
+        if not is_addressable(item_id):
+            return await _only_item(self._batch(partition_key, [("read", (item_id,))]))
         try:
             read = await self._confirmed(
                 partition_key, lambda: self.proxy.read_item(item_id, partition_key), ItemMissing
@@ -76,11 +88,7 @@ class Container:
 
         The primary replica serves batches, even those that only read. Any other replica can lag.
         """
-        try:
-            [item] = await self.batch(partition_key, [("read", (item_id,))])
-        except BatchRefused:
-            return None
-        return item
+        return await _only_item(self.batch(partition_key, [("read", (item_id,))]))
 
     async def create(self, item: Item, *, post_trigger: str | None = None) -> Item:
         """One write. Raises ItemExists."""
@@ -93,6 +101,7 @@ class Container:
 
     async def replace(self, item: Item, *, etag: str) -> Item:
         """One write, if the item still has `etag`. Raises ItemMissing, ConditionFailed."""
+        _require_addressable(item["id"])
         return await self._write(
             _OF_EXISTING, self.proxy.replace_item, item["id"], stored_form(item), **_if_match(etag)
         )
@@ -110,6 +119,7 @@ class Container:
 
         `predicate` cannot take parameters, so it must not contain input from a client.
         """
+        _require_addressable(item_id)
         options = {"filter_predicate": predicate, **_if_match(etag)}
         return await self._write(
             _OF_EXISTING, self.proxy.patch_item, item_id, partition_key, stored_operations(operations), **options
@@ -117,6 +127,7 @@ class Container:
 
     async def delete(self, item_id: str, partition_key: str, *, etag: str | None = None) -> None:
         """One write. Raises ItemMissing, ConditionFailed."""
+        _require_addressable(item_id)
         await self._write(_OF_EXISTING, self.proxy.delete_item, item_id, partition_key, **_if_match(etag))
 
     async def _write(
@@ -131,7 +142,9 @@ class Container:
         Returns the item after each operation, empty for a deletion.
         """
         _require_text(partition_key)
+        return await self._batch(partition_key, operations)
 
+    async def _batch(self, partition_key: str, operations: Sequence[Operation]) -> list[Item]:
         async def attempt() -> list[dict[str, Any]]:
             # The SDK removes entries from the options it gets.
             copied: list[Any] = [
@@ -170,6 +183,8 @@ class Container:
 
     async def read_many(self, ids: Sequence[str]) -> list[Item]:
         """Return the present state of the existing items whose ID is their partition key, in any order.
+
+        Items with one of the IDs in another partition can be among them.
 
         A read by the primary per item or, if that is cheaper, `catch_up` and a query of all partitions.
         """
@@ -257,6 +272,26 @@ class Container:
         raise DatabaseUnavailable(
             f"{what} on {self.proxy.id} met concurrent writes {CONFLICT_RETRIES + 1} times"
         ) from last
+
+
+async def _only_item(batch: Awaitable[list[Item]]) -> Item | None:
+    """Return the item that a batch reads, or None if it does not exist."""
+    try:
+        [item] = await batch
+    except BatchRefused:
+        return None
+    return item
+
+
+def is_addressable(item_id: str) -> bool:
+    """Return whether a URL can carry the ID. If not, only batches and queries reach the item."""
+    return _ADDRESSABLE.fullmatch(item_id) is not None
+
+
+def _require_addressable(item_id: str) -> None:
+    """Raise RequestRefused for an ID whose URL would address something else."""
+    if not is_addressable(item_id):
+        raise RequestRefused(f"no URL can carry the ID {item_id!r}")
 
 
 def _require_text(partition_key: object) -> None:

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self, TypeGuard
 from urllib.parse import quote, unquote
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
@@ -64,7 +64,8 @@ class Resource(BaseModel):
         """Return `item`. Raises ItemDamaged if it is not what the app writes."""
         cls.from_item(item)
         for name, expected in cls.INTERNAL.items():
-            if not isinstance(item.get(name, expected()), expected):
+            value = item.get(name, expected())
+            if not isinstance(value, expected) or isinstance(value, bool):
                 raise ItemDamaged(f"{cls.TYPE} {item.get('id')}: {name} must be {_NAMES[expected]}")
         return item
 
@@ -103,7 +104,12 @@ def _faults(error: ValidationError) -> str:
 def integer_of(item: Mapping[str, Any], name: str, default: int = 0) -> int:
     """Return a number of the item, or `default` if it has none: a V1 post has no counts and no version."""
     value = item.get(name)
-    return value if isinstance(value, int) else default
+    return value if is_whole_number(value) else default
+
+
+def is_whole_number(value: object) -> TypeGuard[int]:
+    """Return whether the value is a JSON number without a fraction. In Python, true and false are numbers, too."""
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def edit_of(etag: str) -> str:
@@ -160,13 +166,18 @@ def now() -> str:
 
 
 def parse_moment(text: str) -> datetime:
-    """Parse an ISO 8601 time; UTC is the default offset. Raises TypeError, ValueError."""
+    """Return an ISO 8601 time in UTC, which is also the default offset. Raises TypeError, ValueError."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
         # The original message quotes the text, which does not belong in the log.
         raise ValueError("a date must be in ISO 8601 format") from None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        # .NET writes 0001-01-01T00:00:00+08:00 for a local time that was never set (dotnet/runtime#70547).
+        raise ValueError("a date must be in the years 1 to 9999 in UTC") from None
 
 
 def _length(least: int, most: int, *, example: str) -> Any:

@@ -18,6 +18,7 @@ from shared.models.base import (
     Title,
     UserId,
     integer_of,
+    is_whole_number,
     iso_utc,
     parse_moment,
 )
@@ -139,7 +140,7 @@ def existing_post(post: Item | None, post_id: str) -> Item:
 def version_of(post: Item) -> int:
     """Return how often the post was written; 0 for a V1 post. Raises TypeError."""
     version = post.get("version", 0)
-    if not isinstance(version, int):
+    if not is_whole_number(version):
         raise TypeError(f"version must be a whole number, not {type(version).__name__}")
     return version
 

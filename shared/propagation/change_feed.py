@@ -13,11 +13,11 @@ import azure.functions as func
 
 from shared.data.failures import keep_failure
 from shared.database.charges import metered
-from shared.database.container import Container
+from shared.database.container import Container, is_addressable
 from shared.database.containers import FEED, LEASES, POSTS, USERS
 from shared.database.date_like_texts import as_sent
 from shared.database.retries import DELIVERY_RETRY_LEAST, DELIVERY_RETRY_MOST
-from shared.errors import DatabaseThrottled, DatabaseUnavailable
+from shared.errors import DatabaseThrottled, DatabaseUnavailable, RequestRefused
 from shared.models.base import Item
 from shared.observability import metrics
 from shared.observability.logs import log
@@ -162,6 +162,8 @@ class ChangeFeed:
         async def handle_one(change: Item) -> None:
             try:
                 try:
+                    if not is_addressable(change["id"]):
+                        raise RequestRefused("no URL can carry its ID; create it again with another one")
                     await handle(change)
                 except DATABASE_ERRORS:
                     raise

@@ -13,7 +13,7 @@ from functools import partial
 
 from shared.data.posts import FRONT_PAGE_LENGTH
 from shared.database.coalescer import Coalescer
-from shared.database.container import BATCH_LIMIT, Container, patch_of
+from shared.database.container import BATCH_LIMIT, Container, is_addressable, patch_of
 from shared.database.refusals import BatchRefused, ConditionFailed, ItemExists, ItemMissing
 from shared.database.retries import COPY_ATTEMPTS
 from shared.errors import DatabaseUnavailable, NoProgress
@@ -114,7 +114,8 @@ def post_reads(posts: Container) -> Coalescer[None, str, Item | None]:
     """Return a coalescer that reads posts by id, concurrent ones in one query if that is cheaper."""
 
     async def read(_: None, ids: Sequence[str]) -> list[Item | None]:
-        found = {post["id"]: post for post in await posts.read_many(sorted(set(ids)))}
+        read = await posts.read_many(sorted(set(ids)))
+        found = {post["id"]: post for post in read if post.get("postId") == post["id"]}
         return [found.get(post_id) for post_id in ids]
 
     return Coalescer(read, limit=BATCH_LIMIT, shared_errors=DATABASE_ERRORS)
@@ -210,7 +211,7 @@ def _has_short_form(post: Item) -> bool:
         short_form(post)
     except (KeyError, TypeError, ValueError):
         return False
-    return True
+    return post.get("postId") == post["id"] and is_addressable(post["id"])
 
 
 async def trim(copies: Copies, index: FrontPageIndex) -> None:

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from shared.data.blog import Blog
-from shared.database.container import BATCH_LIMIT, Container, patch_of
+from shared.database.container import BATCH_LIMIT, Container, is_addressable, patch_of
 from shared.database.refusals import BatchRefused
 from shared.database.retries import EXPIRY_REFUSALS
 from shared.errors import NoProgress
@@ -33,7 +33,8 @@ from shared.propagation.rename_fanout import Pace, is_outdated, rename_in_post
 _TTL_S = 1
 
 _CONTRIBUTIONS = (
-    "SELECT VALUE c.id FROM c WHERE c.type IN ('comment', 'like') AND NOT IS_DEFINED(c.ttl) OFFSET 0 LIMIT @limit"
+    "SELECT VALUE c.id FROM c WHERE c.type IN ('comment', 'like') AND (NOT IS_DEFINED(c.ttl) OR c.ttl = -1)"
+    " OFFSET 0 LIMIT @limit"
 )
 
 
@@ -94,10 +95,11 @@ class _Delivery:
             # Otherwise a post that has just entered the front page would not be updated there.
             await self.blog.feed.catch_up(Post.TYPE)
             self.front_page = await FrontPageIndex.read(self.blog.feed)
-        deleted = [change for change in changes if change["type"] == DELETED_TYPE]
+        deleted = [change for change in changes if change["type"] == DELETED_TYPE and is_addressable(change["id"])]
         found = (change.get("userId") for change in changes if change["type"] != DELETED_TYPE)
         ids = {user_id for user_id in found if isinstance(user_id, str) and is_item_id(user_id)}
-        self.authors = {user["id"]: user for user in await self.blog.users.read_many(sorted(ids))}
+        users = await self.blog.users.read_many(sorted(ids))
+        self.authors = {user["id"]: user for user in users if user.get("userId") == user["id"]}
         errors = await POSTS_CHANGE_FEED.handle_each(self.blog.failures, changes, self._handle_one)
         # One refill for all deletions; an error is stored under the last one.
         errors += await POSTS_CHANGE_FEED.handle_each(self.blog.failures, deleted[-1:], self._refill_front_page)
@@ -107,6 +109,9 @@ class _Delivery:
     async def _handle_one(self, change: Item) -> None:
         post_id, user_id = text_of(change, "postId"), text_of(change, "userId")
         author = self.authors.get(user_id)
+        if change["type"] in (Post.TYPE, DELETED_TYPE) and change["id"] != post_id:
+            # Its copies would be those of the post that has this ID.
+            raise ValueError("id differs from postId")
         if change["type"] == DELETED_TYPE:
             await self._remove(change)
         elif author is not None and is_outdated(change, author):

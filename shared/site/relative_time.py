@@ -24,8 +24,8 @@ def relative_time(date: str, now: datetime | None = None) -> str:
     Returns a date that it cannot parse unchanged.
     """
     try:
-        moment = parse_moment(date).astimezone(UTC)
-    except (OverflowError, ValueError):
+        moment = parse_moment(date)
+    except ValueError:
         return date
     elapsed_s = ((now or datetime.now(UTC)) - moment).total_seconds()
     if elapsed_s >= _MONTH:
@@ -40,7 +40,7 @@ def relative_time(date: str, now: datetime | None = None) -> str:
 def exact_time(date: str) -> str:
     """A date in full, such as `22 November 2026, 09:00:00 UTC`. Returns a date that it cannot parse unchanged."""
     try:
-        moment = parse_moment(date).astimezone(UTC)
-    except (OverflowError, ValueError):
+        moment = parse_moment(date)
+    except ValueError:
         return date
     return f"{moment.day} {moment:%B %Y, %H:%M:%S} UTC"

@@ -21,6 +21,7 @@ from shared.models.base import Item
 from shared.models.post import short_form
 from tests.blog import Blog
 from tests.items import a_comment, a_like, a_post, a_user
+from tests.management.test_invariants import DATES, NUMBERS, TEXTS
 from tests.running_app import TRIGGERS, RunningApp, running_app
 
 _ABSENT = object()
@@ -157,7 +158,10 @@ _TEXT = st.text(st.characters(codec="utf-8"), max_size=40) | st.sampled_from([""
 _JSON = st.recursive(
     _SCALARS | _TEXT, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_TEXT, inner, max_size=3)
 )
-_GENERATED = st.tuples(st.sampled_from(_FIELDS), st.just(_ABSENT) | _JSON).map(lambda drawn: (*drawn[0], drawn[1]))
+_BOUNDARIES = st.sampled_from([*NUMBERS, *DATES, *TEXTS])
+_GENERATED = st.tuples(st.sampled_from(_FIELDS), st.just(_ABSENT) | _BOUNDARIES | _JSON).map(
+    lambda drawn: (*drawn[0], drawn[1])
+)
 
 
 # Each example has many damages, because `verify` reads everything. Shrinking would take long and show little more.

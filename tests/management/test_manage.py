@@ -184,3 +184,25 @@ async def test_a_wrong_key_prints_what_to_do(blog: Blog) -> None:
 
     assert (result.returncode, result.stderr.count("\n")) == (2, 2)
     assert "rejected the key" in result.stderr
+
+
+_INTERRUPTING = """
+import os, signal, sys
+
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupting())
+"""
+
+
+@pytest.mark.parametrize("module", ["typer", "azure.cosmos", "management.commands", "management.comparison"])
+def test_ctrl_c_during_an_import_ends_without_a_traceback(module: str, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(_INTERRUPTING.format(module=module))
+    connection = f"AccountEndpoint=http://localhost:1;AccountKey={WELL_KNOWN_KEY};"
+
+    result = _run("provision", "--check", COSMOS=connection, BLOG_DATABASE="blog", PYTHONPATH=str(tmp_path))
+
+    assert (result.returncode, "Traceback" in result.stderr) == (130, False), result.stderr

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 import pytest
 from azure.cosmos import PartitionKey
 from azure.cosmos.exceptions import CosmosHttpResponseError
 
+from management.comparison import is_as_defined
 from management.definitions import changeable_differences, script_text, unchangeable_differences
 from management.errors import ManagementError, sentence
 from management.provision import provision
 from shared.database.client import connect
 from shared.database.containers import container_definitions
-from tests.blog import Blog
+from shared.settings import Account, Settings
+from tests.blog import Blog, EmulatorThread
+from tests.items import unique
 
 _POSTS = next(definition for definition in container_definitions() if definition["id"] == "posts")
 
@@ -129,3 +133,18 @@ def test_an_identity_without_its_role_is_told_what_to_do() -> None:
     text = sentence(refusal, None)
 
     assert text.startswith("The identity has no data-plane role that allows this. Assign it one, or wait:")
+
+
+async def test_concurrent_runs_on_an_empty_account_all_succeed(emulator: EmulatorThread) -> None:
+    settings = Settings(account=Account(emulator.endpoint, emulator.key), database=unique("concurrent"))
+    lines: list[str] = []
+
+    await asyncio.gather(*(provision(settings, say=lines.append) for _ in range(3)))
+
+    assert sorted(line for line in lines if line.startswith("Container ")) == sorted(
+        f"Container {declared['id']}: created." for declared in container_definitions()
+    )
+    assert lines.count("Stored procedure createLike: created.") == 1
+    async with connect(settings) as client:
+        assert await is_as_defined(settings, lines.append)
+        await client.delete_database(settings.database)

@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from management.provision import provision
+from management.rebuild import rebuild
 from management.seeding.names import Names
 from management.seeding.plan import Range, SeedPlan
 from management.seeding.sample import Sample, sample_posts
@@ -18,6 +19,7 @@ from management.seeding.writing import Plan, is_empty, is_unfinished, seed, with
 from management.terminal import SeedCount
 from management.verify import verify
 from shared.data.blog import Blog as ManagedBlog
+from shared.data.posts import delete_post
 from shared.data.username_reservations import normalized
 from shared.data.users import create_user
 from shared.models.base import Item, check_username, iso_utc, parse_moment
@@ -173,6 +175,33 @@ def test_only_dates_depend_on_when_a_seed_is_generated() -> None:
     for post, again in zip(_PLAN.posts(0, _PLAN.user(0)), later.posts(0, later.user(0)), strict=True):
         assert again | {"creationDate": post["creationDate"]} == post
         assert len(list(later.responses(0, again))) == len(list(_PLAN.responses(0, post)))
+
+
+@pytest.mark.parametrize("writes", [4, 8], ids=["no-posts", "some-posts"])
+async def test_an_interrupted_seed_is_completed_after_a_rebuild(blog: Blog, managed: ManagedBlog, writes: int) -> None:
+    """`verify` advises `rebuild`, which deletes the copies of the posts that are not written yet."""
+    with pytest.raises(_Interrupted):
+        await seed(managed, _PLAN, _InterruptedAfter(writes), concurrency=1)
+    await rebuild(managed, lambda _: None)
+    assert await verify(managed) == []
+
+    later = await with_dates_of_earlier_run(managed, replace(_PLAN, now=_PLAN.now + timedelta(days=1)))
+    await _seed(managed, later)
+
+    assert later == _PLAN
+    assert await verify(managed) == []
+    assert len(await blog.all_items(blog.posts)) > 100
+
+
+async def test_a_repeated_seed_does_not_restore_the_copy_of_a_deleted_post(blog: Blog, managed: ManagedBlog) -> None:
+    await _seed(managed)
+    deleted = next(_PLAN.posts(0, _PLAN.user(0)))
+    await delete_post(blog.posts, deleted["id"], etag=None)
+    await blog.drain()
+
+    await _seed(managed)
+
+    assert await blog.users.read(deleted["id"], deleted["userId"]) is None
 
 
 async def test_a_seed_writes_more_items_than_fit_in_one_transaction(

@@ -164,6 +164,62 @@ async def test_an_item_with_a_null_key_does_not_hide_the_change_of_the_item_with
     assert await _failures(blog) == {post["id"]: "TypeError", author["id"]: "TypeError"}
 
 
+@pytest.mark.parametrize("item_id", ["..", ".", "a/b", "a\\b", "a?", "a\t", "a "])
+async def test_an_id_that_no_url_can_carry_is_stored_as_a_failure(blog: Blog, item_id: str) -> None:
+    """Each kind of item, in its last version, which the delivery would patch; and the deletion of the post."""
+    author = await edit_user(
+        blog.users, (await blog.users.create(a_user()))["id"], UserChanges(username=unique("grace")), etag=None
+    )
+    post, handled = a_post(author) | {"id": item_id, "postId": item_id, "version": 2}, a_post(author)
+    former = {"userUsername": "former"}
+    comment, like = (item | {"id": item_id} | former for item in (a_comment(handled, author), a_like(handled, author)))
+    user = author | {"id": item_id, "userId": item_id, "formerUsernames": ["former"]}
+    for item in (post, handled, comment):
+        await blog.posts.batch(item["postId"], [("create", (item,))])
+    await blog.users.batch(item_id, [("create", (user,))])
+
+    async with asyncio.timeout(60):
+        for changes in ([post, handled], [comment], [like], [post | {"type": DELETED_TYPE}]):
+            errors = await blog.handle_posts(changes)
+            assert [type(error).__name__ for error in errors] == ["RequestRefused"]
+        await blog.handle_users([author, user])
+
+    assert set((await _failures(blog)).items()) == {(item_id, "RequestRefused")}
+    assert await blog.users.read(handled["id"], author["id"]) is not None
+    assert "formerUsernames" not in (await blog.users.read(author["id"], author["id"]) or {})
+
+
+@pytest.mark.parametrize("others", [0, 12], ids=["point-reads", "query"])
+async def test_a_misplaced_post_or_tombstone_does_not_change_the_copies_of_the_post_with_its_id(
+    blog: Blog, others: int
+) -> None:
+    author = await blog.users.create(a_user())
+    post, *more = [await blog.posts.create(a_post(author)) for _ in range(1 + others)]
+    misplaced = post | {"postId": "elsewhere", "title": "Another", "version": 99}
+    await blog.posts.create(misplaced | {"type": DELETED_TYPE})
+
+    for change in (misplaced, misplaced | {"type": DELETED_TYPE}):
+        await blog.handle_posts([post, *more, change])
+
+    assert await _failures(blog) == {post["id"]: "ValueError"}
+    assert (await blog.users.read(post["id"], author["id"]) or {})["title"] == post["title"]
+    assert (await blog.feed.read(post["id"], "post") or {})["title"] == post["title"]
+
+
+@pytest.mark.parametrize("wrong", [{"id": ".."}, {"creationDate": "0001-01-01T00:00:00+08:00"}])
+async def test_a_front_page_is_refilled_without_a_post_that_no_copy_can_have(blog: Blog, wrong: Item) -> None:
+    author = await blog.users.create(a_user())
+    deleted, good = [await blog.posts.create(a_post(author)) for _ in range(2)]
+    await blog.posts.create(a_post(author, second=60) | wrong | ({"postId": ".."} if "id" in wrong else {}))
+    await blog.handle_posts([deleted])
+    await delete_post(blog.posts, deleted["id"], etag=None)
+
+    errors = await blog.handle_posts([await blog.posts.read(deleted["id"], deleted["id"]) or {}])
+
+    assert errors == []
+    assert [copy["id"] for copy in await blog.all_items(blog.feed)] == [good["id"]]
+
+
 class _RefusingContainer(Container):
     """A container that refuses every batch with a write."""
 
