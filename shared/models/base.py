@@ -28,6 +28,9 @@ EMPTY = "This is empty. Write something."
 
 _NOT_A_NAME = "Use only letters, digits, “_”, “-” and “.”."
 _ASCII_NAME = re.compile("[A-Za-z0-9_.-]*")
+# HTML and XML 1.0 have no form for these (https://www.w3.org/TR/xml/#charsets). Forms end lines with CR LF.
+_NOT_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]|\r(?!\n)")
+_VISIBLE = re.compile("[!-~]")
 _NAMES = {int: "a whole number", str: "a string", list: "an array"}
 _TWO_PARTS = re.compile('"([^/]*)/.+"')
 # The ids that Cosmos DB and its SDK accept: no /, \, ?, #, control character or trailing space.
@@ -168,10 +171,16 @@ def _check_international_username(value: str) -> str:
     return value
 
 
-def check_not_blank(value: str) -> str:
-    """Require a character that is not white space. Raises ValueError."""
-    if not value.strip():
-        raise ValueError(EMPTY)
+def check_text(value: str) -> str:
+    """Require a visible character, and no control character that is not white space. Raises ValueError."""
+    if match := _NOT_TEXT.search(value):
+        raise ValueError(f"This has the control character U+{ord(match[0]):04X}. Remove it.")
+    if not _VISIBLE.search(value):
+        # Slow to import, and few texts need it.
+        from shared.models.characters import is_blank
+
+        if is_blank(value):
+            raise ValueError(EMPTY)
     return value
 
 
@@ -198,7 +207,7 @@ def _length(least: int, most: int, *, example: str) -> Any:
     return Field(min_length=least, max_length=most, examples=[example])
 
 
-_NOT_BLANK = AfterValidator(check_not_blank)
+_IS_TEXT = AfterValidator(check_text)
 
 # JSON Schema counts code points (https://json-schema.org/draft/2020-12/json-schema-validation#section-6.3.1).
 _NAME_LENGTH: dict[str, Any] = {"minLength": USERNAME_LENGTH[0] - 1, "maxLength": USERNAME_CODE_POINTS}
@@ -216,10 +225,10 @@ Username = Annotated[
 UserId = Annotated[str, _length(1, 255, example="0b5be3f6-6b0a-4f0e-9d0e-6a1f6f3c2b11")]
 # White space is removed before the length is checked.
 Title = Annotated[
-    str, StringConstraints(strip_whitespace=True), _length(1, TITLE_LENGTH, example="Notes on the Engine"), _NOT_BLANK
+    str, StringConstraints(strip_whitespace=True), _length(1, TITLE_LENGTH, example="Notes on the Engine"), _IS_TEXT
 ]
-PostContent = Annotated[str, _length(1, POST_LENGTH, example="It may weave algebraic patterns."), _NOT_BLANK]
-CommentContent = Annotated[str, _length(1, COMMENT_LENGTH, example="Well put."), _NOT_BLANK]
+PostContent = Annotated[str, _length(1, POST_LENGTH, example="It may weave algebraic patterns."), _IS_TEXT]
+CommentContent = Annotated[str, _length(1, COMMENT_LENGTH, example="Well put."), _IS_TEXT]
 # The format is documented but not enforced: items with older formats must stay readable.
 _DATE: dict[str, Any] = {"format": "date-time", "pattern": r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$"}
 Date = Annotated[
