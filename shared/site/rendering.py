@@ -11,15 +11,17 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from shared.models.base import COMMENT_LENGTH, POST_LENGTH, TITLE_LENGTH, USERNAME_LENGTH
+from shared.models.summary import summary
 from shared.settings import app_settings
 from shared.site.assets import asset_url
 from shared.site.avatars import avatar
 from shared.site.links import linked
-from shared.site.markdown import plain_text, rendered_markdown
+from shared.site.markdown import rendered_markdown
 from shared.site.relative_time import exact_time, relative_time
 
 _TEMPLATES = Path(__file__).parents[2] / "web" / "templates"
-# XML 1.0 has no form for these characters, and HTML forbids them.
+# XML 1.0 has no form for these characters, and HTML forbids them. The API refuses them, but items of other writers can
+# have them.
 _NOT_TEXT = dict.fromkeys([*range(9), 11, 12, *range(14, 32), *range(127, 160), 0xFFFE, 0xFFFF])
 
 
@@ -42,8 +44,8 @@ def _environment() -> Environment:
         exact=exact_time,
         linked=linked,
         markdown=rendered_markdown,
-        plain=plain_text,
         relative=relative_time,
+        summary=summary,
     )
     environment.globals.update(
         asset=asset_url,

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 import weakref
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import nh3
@@ -15,7 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings, target
 from hypothesis import strategies as st
 
-from shared.site.markdown import plain_text, rendered_markdown
+from shared.models.summary import summary
+from shared.site.markdown import rendered_markdown
 from tests.site.pages import ParsedPage
 
 HARMLESS = {"p", "a", "code", "pre", "h2", "table", "thead", "tbody", "tr", "th", "td", "em", "strong", "blockquote"}
@@ -113,7 +113,6 @@ def test_a_footnote_is_a_note_and_not_a_link_to_its_text() -> None:
         ("note-2", "other"),
         (None, "again"),
     ]
-    assert plain_text("Text[^1].\n\n[^1]: note") == "Text. note"
 
 
 def test_an_image_or_link_without_text_shows_its_address() -> None:
@@ -135,24 +134,6 @@ def test_deeply_nested_text_is_shown(levels: int, unit: str) -> None:
     assert "the text" in "".join(element.text for element in page.elements)
     if levels > 30:
         assert page.one("pre", class_="source").text == text
-    assert plain_text(text) == "the text"
-
-
-@pytest.mark.parametrize(
-    ("markdown", "text"),
-    [
-        ("They *weave* `patterns`,\nand [more](https://e.com).", "They weave patterns, and more."),
-        ("# Heading\n\nText.", "Text."),
-        ("# Only a heading", "Only a heading"),
-        ("- one\n- two", "one two"),
-        ("```\ncode <b>\n```", "code <b>"),
-        ("~~gone~~ ![alt](x.png) <b>raw</b>", "gone alt <b>raw</b>"),
-        ("Cut in the middle of **bold…", "Cut in the middle of **bold…"),
-        ("", ""),
-    ],
-)
-def test_summaries_are_plain_text(markdown: str, text: str) -> None:
-    assert plain_text(markdown) == text
 
 
 LONGEST = 100_000
@@ -230,29 +211,29 @@ def assert_cheap(text: str) -> float:
     """Render a text as HTML and as a summary, and return the seconds of CPU time."""
     assert len(text) <= LONGEST
     rendered_markdown.cache_clear()
-    plain_text.cache_clear()
     started = time.thread_time()
 
-    html, words = rendered_markdown(text), plain_text(text)
+    html, words = rendered_markdown(text), summary(text)
 
     seconds = time.thread_time() - started
     # Twice what the slowest text takes alone on one core.
     assert seconds < 1
     # Small enough to be cached, also if it is "too complex".
     assert len(html) < 2_000_000
-    assert len(words) <= 2 * LONGEST
+    assert len(words) <= 801
     assert len(rendered_markdown.cache) == 1
     return seconds
 
 
 MEMORY = """
 import resource, sys
-from shared.site.markdown import plain_text, rendered_markdown
+from shared.models.summary import summary
+from shared.site.markdown import rendered_markdown
 
 text = sys.stdin.buffer.read().decode()
-rendered_markdown("a"), plain_text("a")
+rendered_markdown("a"), summary("a")
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-rendered_markdown(text), plain_text(text)
+rendered_markdown(text), summary(text)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
 
@@ -283,12 +264,11 @@ class Text(str):
     """Text that a weak reference can follow."""
 
 
-@pytest.mark.parametrize("render", [rendered_markdown, plain_text])
-def test_the_caches_do_not_keep_texts_without_output(render: Callable[[str], str]) -> None:
+def test_the_cache_does_not_keep_texts_without_output() -> None:
     text = Text("[a]: /b")
     followed = weakref.ref(text)
 
-    output = render(text)
+    output = rendered_markdown(text)
     del text
     gc.collect()
 
