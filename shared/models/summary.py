@@ -74,10 +74,10 @@ def _words(markdown: str) -> str:
             case {"Start": {"Link": dict(link)} | {"Image": dict(link)}}:
                 links.append((link, len(shown)))
             case {"End": "Link" | "Image"}:
-                link, start = links.pop()
+                target, start = links.pop()
                 if len(shown) == start:
-                    shown.append(link["title"])
-                    addresses.append(f"{link['dest_url']} ")
+                    shown.append(target["title"])
+                    addresses.append(f"{target['dest_url']} ")
             case {"Start": {"Heading": _}}:
                 shown = headings
             case {"Start": {"CodeBlock": _}}:

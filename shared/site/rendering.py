@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
+from uuid import UUID, uuid5
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -19,6 +21,7 @@ from shared.site.links import linked
 from shared.site.markdown import rendered_markdown
 from shared.site.relative_time import exact_time, relative_time
 
+_NAMESPACE = UUID("8f6a4f7c-3f0b-4d0e-8c55-5d3f6f1b2f0a")
 _TEMPLATES = Path(__file__).parents[2] / "web" / "templates"
 # XML 1.0 has no form for these characters, and HTML forbids them. The API refuses them, but items of other writers can
 # have them.
@@ -46,6 +49,7 @@ def _environment() -> Environment:
         markdown=rendered_markdown,
         relative=relative_time,
         summary=summary,
+        urn=_urn,
     )
     environment.globals.update(
         asset=asset_url,
@@ -61,6 +65,17 @@ def _environment() -> Environment:
 
         environment.globals["data_model"] = data_model()
     return environment
+
+
+def _urn(item_id: str) -> str:
+    """An ID for Atom that does not depend on the site's address (RFC 4287, section 4.2.6).
+
+    The app's IDs are UUIDs. Items of other writers can have other IDs.
+    """
+    with suppress(ValueError):
+        if str(uuid := UUID(item_id)) == item_id:
+            return uuid.urn
+    return uuid5(_NAMESPACE, item_id).urn
 
 
 def _as_text(value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ from hypothesis import HealthCheck, given, settings, target
 from hypothesis import strategies as st
 
 from shared.models.summary import summary
+from shared.site.links import linked
 from shared.site.markdown import rendered_markdown
 from tests.site.pages import ParsedPage
 
@@ -95,6 +97,22 @@ def test_links_do_not_vouch_for_their_targets() -> None:
         ("`http://e.com`\n\n    http://e.com", []),
         ("System.Net, ftp://e.com, javascript:alert(1), http://", []),
         ("| https://e.com |\n|---|", ["https://e.com"]),
+        # Chinese, Japanese and Korean text
+        ("请看https://e.com/a", ["https://e.com/a"]),
+        ("参考：https://e.com/a，谢谢", ["https://e.com/a"]),
+        (
+            "（https://e.com/a）「https://e.com/b」『https://e.com/c』【https://e.com/d】",
+            [f"https://e.com/{c}" for c in "abcd"],
+        ),
+        ("https://e.com/a、https://e.com/b。", ["https://e.com/a", "https://e.com/b"]),
+        ("“https://e.com/a”和《https://e.com/b》", ["https://e.com/a", "https://e.com/b"]),
+        ("访问https://e.com查看，이것은https://e.com입니다", ["https://e.com", "https://e.com"]),
+        (
+            "https://ja.wikipedia.org/wiki/レオナルド・ダ・ヴィンチ",
+            ["https://ja.wikipedia.org/wiki/レオナルド・ダ・ヴィンチ"],
+        ),
+        ("https://日本.jp/佐々木 https://münchen.de/ü", ["https://日本.jp/佐々木", "https://münchen.de/ü"]),
+        ("xhttps://e.com _https://e.com", []),
     ],
 )
 def test_web_addresses_are_links(markdown: str, addresses: list[str]) -> None:
@@ -102,6 +120,9 @@ def test_web_addresses_are_links(markdown: str, addresses: list[str]) -> None:
 
     assert [link["href"] for link in links] == addresses
     assert all("nofollow" in link["rel"] for link in links)
+    if not re.search(r"[`!|*\[]", markdown):
+        in_a_comment = ParsedPage(linked(markdown)).all("a")
+        assert [link.text for link in in_a_comment] == [link["href"] for link in in_a_comment] == addresses
 
 
 def test_a_footnote_is_a_note_and_not_a_link_to_its_text() -> None:

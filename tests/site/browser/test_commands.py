@@ -326,3 +326,16 @@ async def test_the_header_shows_a_rename_when_the_tab_is_seen_again(visit: Visit
     await ada.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
 
     await expect(ada.corner).to_contain_text(renamed)
+
+
+async def test_addresses_in_a_new_comment_are_links_at_once(visit: Visit, api: Api) -> None:
+    post = await api.new_post(await api.new_user())
+    ada = await visit(f"/posts/{post['id']}")
+    await ada.sign_up()
+
+    await ada.comment("<b> 请看https://e.com/a，\n再见")
+
+    link = ada.comments.first.get_by_role("link", name="https://e.com/a", exact=True)
+    await expect(link).to_have_attribute("href", "https://e.com/a")
+    await expect(link).to_have_attribute("rel", "nofollow noopener noreferrer ugc")
+    assert await ada.comments.first.locator("[data-content]").text_content() == "<b> 请看https://e.com/a，\n再见"
