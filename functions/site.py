@@ -15,10 +15,11 @@ from shared.data.posts import FRONT_PAGE_LENGTH
 from shared.http.calls import DEFAULT_PAGE, PAGE_LIMIT, Call
 from shared.http.endpoints import QUERY, Endpoint
 from shared.http.responses import shown
-from shared.models.comment import Comment
+from shared.models.comment import Comment, CommentDraft
 from shared.models.like import Like
 from shared.models.post import Draft, Post
 from shared.models.user import User
+from shared.settings import settings
 from shared.site.web_page import Context, WebPage, fragment
 
 bp = func.Blueprint()
@@ -94,18 +95,28 @@ async def preview_markdown(call: Call[Draft]) -> func.HttpResponse:
     return await fragment("preview.html", {"content": call.body.content})
 
 
+@bp.route(route="preview/comment", methods=["POST"])
+@Endpoint(body=CommentDraft, statuses=(200,))
+async def preview_comment(call: Call[CommentDraft]) -> func.HttpResponse:
+    """Render the content of a comment."""
+    return await fragment("preview_comment.html", {"content": call.body.content})
+
+
 @bp.route(route="feed.atom", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
 @WebPage("atom.xml", _ATOM, listed=True)
 async def get_atom(call: Call[None]) -> Context:
     """Load the most recent posts as an Atom feed (Q6)."""
-    return {"user": None, "posts": (await front_page()).posts[: call.limit]}
+    # Stable under another host name, and different for each blog.
+    blog_id = f"{settings().account.endpoint}{settings().database}"
+    return {"user": None, "feed_id": blog_id, "posts": (await front_page()).posts[: call.limit]}
 
 
 @bp.route(route="users/{userId}/feed.atom", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
 @WebPage("atom.xml", _ATOM)
 async def get_user_atom(call: Call[None]) -> Context:
     """Load a user's posts as an Atom feed (Q1, Q3)."""
-    return await _user_with_posts(call)
+    context = await _user_with_posts(call)
+    return context | {"feed_id": context["user"]["id"]}
 
 
 @bp.route(route="robots.txt", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
@@ -122,7 +133,7 @@ async def get_sitemap(_call: Call[None]) -> Context:
     return {"posts": (await front_page()).posts}
 
 
-async def _user_with_posts(call: Call[None]) -> Context:
+async def _user_with_posts(call: Call[None]) -> dict[str, Any]:
     """The user and the posts that the pages about a user show: Q1 and Q3. Raises UserNotFound."""
     stored, user_id = (await open_blog()).users, call.path["userId"]
     user, page = await run_all(

@@ -28,7 +28,7 @@ from bench.models.interface import (
 )
 from bench.models.plan import ArticlePlan
 from shared.models.base import Item, now
-from shared.models.post import summary
+from shared.models.summary import summary
 
 # Rows per page and physical partition of an ordered cross-partition query, fitted to the article's Q6 (specification of
 # the charges, section 3, k).

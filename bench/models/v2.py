@@ -35,7 +35,7 @@ from bench.models.v1 import (
     stored,
 )
 from shared.models.base import Item
-from shared.models.post import summary
+from shared.models.summary import summary
 
 POSTS: Final = replace(v1.POSTS, procedures=("createComment", "createLike", "updateUsernames"))
 _POSTS_WITH_NAME: Final = "SELECT DISTINCT VALUE c.postId FROM c WHERE c.userId = @userId"

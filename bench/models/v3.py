@@ -18,7 +18,7 @@ from bench.models.v1 import MOST_RECENT, new_id, newest_first, rows_in
 from bench.models.v2 import POSTS, V2, as_kept
 from management.newest import Newest
 from shared.models.base import Item, iso_utc, parse_moment
-from shared.models.post import summary
+from shared.models.summary import summary
 
 USERS: Final = ContainerPlan({"id": "users", "partitionKey": {"paths": ["/userId"], "kind": "Hash", "version": 2}})
 FEED: Final = ContainerPlan(

@@ -17,13 +17,20 @@ from shared.errors import ItemDamaged
 # An item as stored: camelCase properties, JSON values.
 Item = dict[str, Any]
 
+# In grapheme clusters: letters with their marks. One less if they write syllables, such as Hangul.
 USERNAME_LENGTH = (3, 30)
+USERNAME_CODE_POINTS = 120
 TITLE_LENGTH = 200
 POST_LENGTH = 100_000
 COMMENT_LENGTH = 5_000
 # Clients show this text next to the field.
 EMPTY = "This is empty. Write something."
 
+_NOT_A_NAME = "Use only letters, digits, “_”, “-” and “.”."
+_ASCII_NAME = re.compile("[A-Za-z0-9_.-]*")
+# HTML and XML 1.0 have no form for these (https://www.w3.org/TR/xml/#charsets). Forms end lines with CR LF.
+_NOT_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]|\r(?!\n)")
+_VISIBLE = re.compile("[!-~]")
 _NAMES = {int: "a whole number", str: "a string", list: "an array"}
 _TWO_PARTS = re.compile('"([^/]*)/.+"')
 # The ids that Cosmos DB and its SDK accept: no /, \, ?, #, control character or trailing space.
@@ -125,34 +132,61 @@ def is_item_id(value: str) -> bool:
 
 
 def check_username(value: str) -> str:
-    """Allow letters of one script, digits, `_`, `-` and `.`, before and after NFKC. Raises ValueError.
+    """Allow letters of one script with their marks, digits, `_`, `-` and `.`, before and after NFKC. Raises ValueError.
 
     Stored names are not checked again, so names from before a rule stay valid.
     """
-    normal = unicodedata.normalize("NFKC", value)
-    if not all(_is_name_character(character) for character in value + normal):
-        raise ValueError("Use only letters, digits, “_”, “-” and “.”.")
-    if not value.isascii():
-        # Slow to import, and few names need it.
-        from shared.models.scripts import has_invisible, mixes_scripts
+    least, most = USERNAME_LENGTH
+    if not value:
+        raise ValueError(EMPTY)
+    # The second limit keeps reservations in the limits of IDs; it is far beyond names in any language.
+    if len(value) <= USERNAME_CODE_POINTS:
+        if not value.isascii():
+            return _check_international_username(value)
+        if not _ASCII_NAME.fullmatch(value):
+            raise ValueError(_NOT_A_NAME)
+        if len(value) < least:
+            raise ValueError(f"This is too short. Use at least {least} characters.")
+    if len(value) > most:
+        raise ValueError(f"This is too long. Use at most {most} characters.")
+    return value
 
-        if has_invisible(value + normal):
-            raise ValueError("This has invisible characters. Remove them.")
-        if mixes_scripts(value) or mixes_scripts(normal):
-            raise ValueError("This mixes alphabets, such as Latin and Cyrillic. Use letters of only one.")
-    if len(normal) > USERNAME_LENGTH[1]:
+
+def _check_international_username(value: str) -> str:
+    # Slow to import, and few names need them.
+    from shared.models.characters import cluster_ends, has_invisible
+    from shared.models.scripts import has_stacked_marks, has_syllables, is_name, mixes_scripts
+
+    composed, normal = unicodedata.normalize("NFC", value), unicodedata.normalize("NFKC", value)
+    if has_invisible(composed + normal):
+        raise ValueError("This has invisible characters. Remove them.")
+    # The normal form of a character that is newer than the standard library is unknown.
+    is_known = all(unicodedata.category(character) != "Cn" for character in composed)
+    if not (is_known and is_name(composed) and is_name(normal)):
+        raise ValueError(_NOT_A_NAME)
+    if has_stacked_marks(composed) or has_stacked_marks(normal):
+        raise ValueError("A letter has too many accents. Remove some.")
+    if mixes_scripts(composed) or mixes_scripts(normal):
+        raise ValueError("This mixes alphabets, such as Latin and Cyrillic. Use letters of only one.")
+    least = USERNAME_LENGTH[0] - has_syllables(composed)
+    if sum(1 for _ in cluster_ends(composed)) < least:
+        raise ValueError(f"This is too short. Use at least {least} characters.")
+    length = sum(1 for _ in cluster_ends(normal))
+    if length > USERNAME_LENGTH[1] or len(normal.casefold()) > USERNAME_CODE_POINTS:
         raise ValueError(f"This is too long. Use at most {USERNAME_LENGTH[1]} characters; some count as several.")
     return value
 
 
-def _is_name_character(character: str) -> bool:
-    return character in "_-." or unicodedata.category(character)[0] == "L" or unicodedata.category(character) == "Nd"
+def check_text(value: str) -> str:
+    """Require a visible character, and no control character that is not white space. Raises ValueError."""
+    if match := _NOT_TEXT.search(value):
+        raise ValueError(f"This has the control character U+{ord(match[0]):04X}. Remove it.")
+    if not _VISIBLE.search(value):
+        # Slow to import, and few texts need it.
+        from shared.models.characters import is_blank
 
-
-def check_not_blank(value: str) -> str:
-    """Require a character that is not white space. Raises ValueError."""
-    if not value.strip():
-        raise ValueError(EMPTY)
+        if is_blank(value):
+            raise ValueError(EMPTY)
     return value
 
 
@@ -184,16 +218,28 @@ def _length(least: int, most: int, *, example: str) -> Any:
     return Field(min_length=least, max_length=most, examples=[example])
 
 
-_NOT_BLANK = AfterValidator(check_not_blank)
+_IS_TEXT = AfterValidator(check_text)
 
-Username = Annotated[str, _length(*USERNAME_LENGTH, example="ada.lovelace"), AfterValidator(check_username)]
+# JSON Schema counts code points (https://json-schema.org/draft/2020-12/json-schema-validation#section-6.3.1).
+_NAME_LENGTH: dict[str, Any] = {"minLength": USERNAME_LENGTH[0] - 1, "maxLength": USERNAME_CODE_POINTS}
+Username = Annotated[
+    str,
+    Field(
+        description=f"{USERNAME_LENGTH[0]} to {USERNAME_LENGTH[1]} characters (extended grapheme clusters): letters of "
+        "one script with their marks, digits, `_`, `-` and `.`. Two are enough with a letter of a script without an "
+        "alphabet, such as Han, Hangul or Devanagari.",
+        json_schema_extra=_NAME_LENGTH,
+        examples=["ada.lovelace"],
+    ),
+    AfterValidator(check_username),
+]
 UserId = Annotated[str, _length(1, 255, example="0b5be3f6-6b0a-4f0e-9d0e-6a1f6f3c2b11")]
 # White space is removed before the length is checked.
 Title = Annotated[
-    str, StringConstraints(strip_whitespace=True), _length(1, TITLE_LENGTH, example="Notes on the Engine"), _NOT_BLANK
+    str, StringConstraints(strip_whitespace=True), _length(1, TITLE_LENGTH, example="Notes on the Engine"), _IS_TEXT
 ]
-PostContent = Annotated[str, _length(1, POST_LENGTH, example="It may weave algebraic patterns."), _NOT_BLANK]
-CommentContent = Annotated[str, _length(1, COMMENT_LENGTH, example="Well put."), _NOT_BLANK]
+PostContent = Annotated[str, _length(1, POST_LENGTH, example="It may weave algebraic patterns."), _IS_TEXT]
+CommentContent = Annotated[str, _length(1, COMMENT_LENGTH, example="Well put."), _IS_TEXT]
 # The format is documented but not enforced: items with older formats must stay readable.
 _DATE: dict[str, Any] = {"format": "date-time", "pattern": r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$"}
 Date = Annotated[

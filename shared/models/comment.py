@@ -15,6 +15,12 @@ class NewComment(RequestModel):
     content: CommentContent
 
 
+class CommentDraft(RequestModel):
+    """The body that previews a comment."""
+
+    content: CommentContent
+
+
 class Comment(Resource):
     """A comment in a response."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self
 
@@ -22,9 +21,9 @@ from shared.models.base import (
     iso_utc,
     parse_moment,
 )
+from shared.models.summary import summary
 from shared.models.user import signature
 
-SUMMARY_LENGTH = 200
 # The type of the tombstone that tells the change feed about a deletion. It sorts after `comment` and `like`, so that a
 # query in descending order finds the tombstone first.
 DELETED_TYPE = "tombstone"
@@ -52,7 +51,7 @@ class Draft(RequestModel):
 
 
 class Post(Resource):
-    """A post in a response; in short form, its content is a summary."""
+    """A post in a response; in short form, its content is a summary in plain text."""
 
     TYPE: ClassVar[str] = "post"
     INTERNAL: ClassVar[Mapping[str, type]] = {"nameVersion": int, "editId": str}
@@ -143,24 +142,3 @@ def version_of(post: Item) -> int:
     if not is_whole_number(version):
         raise TypeError(f"version must be a whole number, not {type(version).__name__}")
     return version
-
-
-def summary(content: str) -> str:
-    """Return `content`, or its first 200 characters, cut at a word boundary if there is one and marked with `…`."""
-    if len(content) <= SUMMARY_LENGTH:
-        return content
-    room = SUMMARY_LENGTH - 1
-    cut = content[:room]
-    if not content[room].isspace():
-        words = re.match(r"(?s)(.*\S)\s", cut)
-        cut = words.group(1) if words else _whole_characters(content, room)
-    return cut.rstrip() + "…"
-
-
-def _whole_characters(content: str, length: int) -> str:
-    """Return at most `length` characters without splitting a grapheme cluster, or the start of a longer one."""
-    # Slow to import, and few summaries need it.
-    import regex  # type: ignore[import-untyped]  # has no annotations
-
-    clusters = regex.finditer(r"\X", content[: length + 1])
-    return content[: max((one.start() for one in clusters), default=0) or length]

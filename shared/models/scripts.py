@@ -1,4 +1,8 @@
-"""Unicode scripts: names that mix them can look like other names, such as `оlga` with a Cyrillic о."""
+"""Unicode scripts: the letters and marks of names.
+
+Names that mix scripts can look like other names, such as `оlga` with a Cyrillic о. All properties are those of the
+`regex` package, so they do not depend on the version of Python.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +28,24 @@ _ONE_SCRIPT = regex.compile(
     "|".join(f"[{_characters(scripts)}{_characters('Zyyy Zinh')}]*" for scripts in (*_SCRIPTS.split(), *_TOGETHER))
     + f"|[^{_characters(_SCRIPTS)}]*"
 )
-_IGNORABLE = regex.compile(r"\p{Default_Ignorable_Code_Point}")
+# Letters, each with its marks, as in identifiers (https://www.unicode.org/reports/tr31/#R1), and what usernames allow
+# besides. Of the marks, only U+0345 becomes a letter in the form in which names are compared.
+_NAME = regex.compile(
+    r"(?:[\p{L}\p{Nl}&&\p{XID_Continue}][\p{M}&&\p{XID_Continue}--\u0345]*+|[\p{Nd}_.\-])*+", regex.V1
+)
+# https://www.unicode.org/reports/tr39/#Optional_Detection
+_STACKED = regex.compile(r"\p{Mn}{5}|(\p{Mn})\1")
+# The scripts whose letters, with their marks, write syllables or words: abugidas, syllabaries and logographs
+# (https://www.unicode.org/versions/latest/core-spec/chapter-6/, "Writing Systems").
+_SYLLABIC = regex.compile(
+    "["
+    + _characters(
+        "Beng Cakm Cans Cham Cher Deva Ethi Gujr Guru Hang Hani Hira Java Kana Khmr Knda Lana Laoo Lepc Limb Mlym Mtei "
+        "Mymr Newa Orya Plrd Saur Sinh Sund Sylo Tale Talu Taml Tavt Telu Thai Tibt Vaii Yiii"
+    )
+    + r"&&[\p{L}\p{Nl}]]",
+    regex.V1,
+)
 
 
 def mixes_scripts(text: str) -> bool:
@@ -32,6 +53,16 @@ def mixes_scripts(text: str) -> bool:
     return _ONE_SCRIPT.fullmatch(text) is None
 
 
-def has_invisible(text: str) -> bool:
-    """Return whether the text has a default-ignorable code point, which is not shown, such as a Hangul filler."""
-    return _IGNORABLE.search(text) is not None
+def is_name(text: str) -> bool:
+    """Return whether the text has only letters with their marks, digits, `_`, `-` and `.`."""
+    return _NAME.fullmatch(text) is not None
+
+
+def has_stacked_marks(text: str) -> bool:
+    """Return whether a letter has five nonspacing marks, or the same one twice, which no language needs."""
+    return _STACKED.search(text) is not None
+
+
+def has_syllables(text: str) -> bool:
+    """Return whether a letter of the text writes a syllable or a word, so that names of two letters are usual."""
+    return _SYLLABIC.search(text) is not None

@@ -1,4 +1,4 @@
-"""Markdown as HTML and as plain text, in bounded time and memory.
+"""Markdown as HTML, in bounded time and memory.
 
 The parser takes linear time, even for hostile text. It limits the text that reference links and the missing cells of
 tables add, like other implementations of CommonMark:
@@ -8,20 +8,19 @@ https://github.com/pulldown-cmark/pulldown-cmark/blob/master/pulldown-cmark/src/
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from hashlib import sha256
-from itertools import islice
 from threading import Condition
 from typing import Any
 
 import nh3
 from cachetools import LRUCache, cached
 from markupsafe import Markup, escape
-from pyromark import Markdown, Options
 
+from shared.models.summary import markdown_events
 from shared.site.links import LINK_REL, linked
 
-# Size of each cache in characters of output. Long Markdown can have no output, so an entry keeps only its hash, and
+# Size of the cache in characters of output. Long Markdown can have no output, so an entry keeps only its hash, and
 # counts as at least 200 characters.
 _KEPT = 8_000_000
 _ENTRY = 200
@@ -30,7 +29,6 @@ _ENTRY = 200
 _EVENTS = 40_000
 _LENGTH = 800_000
 _DEPTH = 64
-_MARKDOWN = Markdown(options=Options.ENABLE_TABLES | Options.ENABLE_STRIKETHROUGH | Options.ENABLE_FOOTNOTES)
 _INLINE = {"Emphasis": "em", "Strong": "strong", "Strikethrough": "s"}
 _BLOCKS = {
     "BlockQuote": "blockquote",
@@ -82,30 +80,6 @@ def rendered_markdown(text: str) -> Markup:
     return Markup(html)  # noqa: S704 - sanitized
 
 
-@cached(LRUCache(_KEPT, getsizeof=_size), key=_hash, condition=Condition())
-def plain_text(text: str) -> str:
-    """The words of Markdown on one line, without headings unless there is nothing else."""
-    words: list[str] = []
-    headings: list[str] = []
-    shown = words
-    for event in islice(_events(text), _EVENTS):
-        match event:
-            case {"Text": part} | {"Code": part} | {"Html": part} | {"InlineHtml": part}:
-                shown.append(part)
-            case {"Start": {"Link": _} | {"Image": _} | "Emphasis" | "Strong" | "Strikethrough"}:
-                pass
-            case {"End": "Link" | "Image" | "Emphasis" | "Strong" | "Strikethrough"} | {"FootnoteReference": _}:
-                pass
-            case {"Start": {"Heading": _}}:
-                shown = headings
-            case {"End": {"Heading": _}}:
-                shown.append(" ")
-                shown = words
-            case _:
-                shown.append(" ")
-    return " ".join("".join(words).split() or "".join(headings).split())
-
-
 class _Html:
     """One rendering: the parser's events as HTML."""
 
@@ -121,7 +95,7 @@ class _Html:
     def render(self, text: str) -> str:
         """Return HTML in which all of the text is escaped. Raises _TooComplex."""
         length = 0
-        for number, event in enumerate(_events(text)):
+        for number, event in enumerate(markdown_events(text)):
             if html := self._html(event):
                 self._parts.append(html)
                 length += len(html)
@@ -197,8 +171,3 @@ class _Html:
 
     def _note(self, label: str) -> int:
         return self._notes.setdefault(label.casefold(), len(self._notes) + 1)
-
-
-def _events(text: str) -> Iterator[Mapping[str, Any] | str]:
-    """The parser's events (the type checker cannot tell its typed dictionaries apart by their keys)."""
-    return _MARKDOWN.events(text)

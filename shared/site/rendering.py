@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
+from uuid import UUID, uuid5
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from shared.models.base import COMMENT_LENGTH, POST_LENGTH, TITLE_LENGTH, USERNAME_LENGTH
+from shared.models.summary import summary
 from shared.settings import app_settings
 from shared.site.assets import asset_url
 from shared.site.avatars import avatar
 from shared.site.links import linked
-from shared.site.markdown import plain_text, rendered_markdown
+from shared.site.markdown import rendered_markdown
 from shared.site.relative_time import exact_time, relative_time
 
+_NAMESPACE = UUID("8f6a4f7c-3f0b-4d0e-8c55-5d3f6f1b2f0a")
 _TEMPLATES = Path(__file__).parents[2] / "web" / "templates"
-# XML 1.0 has no form for these characters, and HTML forbids them.
+# XML 1.0 has no form for these characters, and HTML forbids them. The API refuses them, but items of other writers can
+# have them.
 _NOT_TEXT = dict.fromkeys([*range(9), 11, 12, *range(14, 32), *range(127, 160), 0xFFFE, 0xFFFF])
 
 
@@ -42,8 +47,9 @@ def _environment() -> Environment:
         exact=exact_time,
         linked=linked,
         markdown=rendered_markdown,
-        plain=plain_text,
         relative=relative_time,
+        summary=summary,
+        urn=_urn,
     )
     environment.globals.update(
         asset=asset_url,
@@ -59,6 +65,17 @@ def _environment() -> Environment:
 
         environment.globals["data_model"] = data_model()
     return environment
+
+
+def _urn(item_id: str) -> str:
+    """An ID for Atom that does not depend on the site's address (RFC 4287, section 4.2.6).
+
+    The app's IDs are UUIDs. Items of other writers can have other IDs.
+    """
+    with suppress(ValueError):
+        if str(uuid := UUID(item_id)) == item_id:
+            return uuid.urn
+    return uuid5(_NAMESPACE, item_id).urn
 
 
 def _as_text(value: Any) -> Any:

@@ -21,7 +21,7 @@ from bench.models.v3 import V3
 from management.seeding.plan import Range
 from shared.database.client import connect
 from shared.models.base import now
-from shared.models.post import SUMMARY_LENGTH
+from shared.models.summary import SUMMARY_LENGTH
 from shared.settings import Account, Settings
 from tests.blog import EmulatorThread
 from tests.polling import eventually

@@ -41,7 +41,7 @@ async def test_new_comments_are_listed_and_counted_immediately(api: Api) -> None
     assert read.body["commentCount"] == 3
 
 
-@pytest.mark.parametrize("content", ["c", "c" * 5_000, "😀" * 5_000, "\x00\x1f\u2028\ufeff", "'\"\\</script>"])
+@pytest.mark.parametrize("content", ["c", "c" * 5_000, "😀" * 5_000, "\t\r\n\u2028x\ufeff", "'\"\\</script>"])
 async def test_a_comment_returns_its_content_unchanged(api: Api, content: str) -> None:
     author = await api.new_user()
     post = await api.new_post(author)

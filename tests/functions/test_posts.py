@@ -100,7 +100,7 @@ async def test_a_post_can_have_100_000_three_byte_characters(
         ("T" * 200, "c" * 100_000),
         ("😀" * 200, "é" * 100_000),
         ("a title", " \n text \n "),
-        ("nul \x00 and \x1f", "\x00\x01\x7f\u2028\u2029\ufeff\u202e"),
+        ("tab\tand\nline", "\t\u2028x\u2029\ufeff\u202e"),
         ("</script><script>alert(1)</script>", "' OR '1'='1 -- \" \\ ${x} {{x}} %s @userId"),
         ("👨‍👩‍👧‍👦 🇩🇪", "e\u0301 \U0010ffff"),
     ],

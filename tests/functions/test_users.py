@@ -57,12 +57,37 @@ async def test_an_edit_to_the_current_username_changes_nothing(api: Api) -> None
 
 @pytest.mark.parametrize(
     "name",
-    ["abc", "a" * 30, "a_b-c.d", "...", "___", "Ünïcödé", "Владимир", "たなかさん", "عمر٣٤٥", "李小龍"],
+    [
+        "abc",
+        "a" * 30,
+        "a_b-c.d",
+        "...",
+        "___",
+        "Ünïcödé",
+        "Владимир",
+        "たなかさん",
+        "عمر٣٤٥",
+        "李小龍",
+        "राम{}",
+        "김철{}",
+        "Jose\u0301{}",
+    ],
 )
 async def test_usernames_can_have_letters_digits_and_three_symbols(api: Api, name: str) -> None:
+    name = name.format(uuid.uuid4().int % 10_000)
+
     answer = await api.create_user(name)
 
     assert (answer.status, answer.body["username"]) == (201, name)
+
+
+async def test_a_composed_and_a_decomposed_name_are_one(api: Api) -> None:
+    suffix = uuid.uuid4().hex[:8]
+    assert (await api.create_user(f"Jose\u0301{suffix}")).status == 201
+
+    answer = await api.create_user(f"José{suffix}")
+
+    assert answer.status == 409
 
 
 @pytest.mark.parametrize(

@@ -175,6 +175,24 @@ async def test_rebuild_replaces_a_copy_that_claims_a_later_version(blog: Blog, m
     assert await verify(managed) == []
 
 
+async def test_rebuild_replaces_summaries_that_were_cut_in_the_markdown(blog: Blog, managed: ManagedBlog) -> None:
+    user = await blog.users.create(a_user())
+    post = await blog.posts.create(
+        a_post(user, content="This is [a link][1].\n\n[1]: https://example.com/" + "a" * 200)
+    )
+    former = short_form(post) | {"content": post["content"][:20] + "…"}
+    await blog.users.create(former)
+    await blog.feed.create(former)
+    assert await verify(managed) != []
+
+    await _rebuild(managed)
+
+    copy = await blog.users.read(post["id"], user["id"])
+    assert copy is not None
+    assert copy["content"] == "This is a link."
+    assert [one for one in await verify(managed) if post["id"] in one.subject] == []
+
+
 async def test_rebuild_finishes_a_rename_and_a_deletion(blog: Blog, managed: ManagedBlog) -> None:
     await seed(managed, SeedPlan(users=3), SeedCount(), concurrency=8)
     plan = SeedPlan(users=3)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 import unicodedata
+from typing import Literal
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
-from shared.data.username_reservations import normalized
-from shared.models.base import check_username
-from shared.models.scripts import has_invisible
+from shared.data.username_reservations import normalized, reservation_id
+from shared.models.base import USERNAME_CODE_POINTS, check_username, is_item_id
+from shared.models.characters import cluster_ends, has_invisible
 
 
 @pytest.mark.parametrize("name", ["оlga_west", "pаypal", "αdmin", "Ωmega", "аdа1", "ボスбосс", "ㄅㄆ한글", "ᏚᎢᎪᎢᎬdept"])
@@ -33,6 +36,84 @@ def test_a_name_with_invisible_characters_is_refused(name: str) -> None:
 )
 def test_names_of_one_script_and_the_usual_combinations_are_accepted(name: str) -> None:
     assert check_username(name) == name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("राम", "नीला", "নীলা", "ਗੁਰੂ", "નીલા", "ନୀଳା", "கமல்", "సీత", "ಸೀತಾ", "നീല", "නීලා"),
+        *("น้ำฝน", "ນາງ", "སྒྲོལ་མ".replace("་", ""), "မောင်", "សុខា", "ሰላም", "ꦱꦫꦶ"),
+        *("王伟", "김철", "あい", "アイ", "〇一", "ㄨㄤˊ", "عُمَر", "דָּוִד", "ދިވެހި", "Nguyễn", "José", "Ayşe", "Ѳеодоръ"),
+    ],
+)
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_names_of_every_script_are_accepted_composed_and_decomposed(name: str, form: Literal["NFC", "NFD"]) -> None:
+    written = unicodedata.normalize(form, name)
+
+    assert check_username(written) == written
+    assert normalized(written) == normalized(name)
+
+
+@pytest.mark.parametrize("name", ["ab", "é1", "бо", "אב", "عم", "Ωω", "e\u0301a", "王", "김", "का", "각"])
+def test_a_name_is_at_least_three_characters_or_two_syllables(name: str) -> None:
+    with pytest.raises(ValueError, match=f"at least {2 if name in ('王', '김', 'का', '각') else 3} "):
+        check_username(unicodedata.normalize("NFD", name))
+
+
+@pytest.mark.parametrize("name", ["é" * 30, "नि" * 30, "김" * 30, "王" * 30])
+def test_length_is_counted_in_grapheme_clusters(name: str) -> None:
+    for form in ("NFC", "NFD"):
+        written = unicodedata.normalize(form, name)
+        assert check_username(written) == written
+    with pytest.raises(ValueError, match="at most 30"):
+        check_username(name + name[0])
+
+
+@pytest.mark.parametrize(
+    "name", ["\u0301abc", "_\u0301abc", "1\u0301abc", "a\u20ddbc", "a\u0488bc", "a‿b", "a·b", "😀王伟"]
+)
+def test_marks_belong_to_letters(name: str) -> None:
+    with pytest.raises(ValueError, match="Use only letters"):
+        check_username(name)
+
+
+@pytest.mark.parametrize("name", ["abq\u0323\u0324\u0325\u0326\u0327", "abq\u0301\u0301", "abc" + "\u0323" * 50])
+def test_a_letter_has_few_marks(name: str) -> None:
+    with pytest.raises(ValueError, match="too many accents"):
+        check_username(name)
+
+
+def test_a_character_without_a_known_normal_form_is_refused() -> None:
+    with pytest.raises(ValueError, match="Use only letters"):
+        check_username("abc\U0003fff0")
+
+
+@given(st.text(st.characters(categories=("L", "M", "N", "P", "Cf")), max_size=40))
+@example("ά\u0345\u0345ab")
+@example("α\u0327\u0345bc")
+def test_an_accepted_name_is_visible_bounded_and_compared_by_nfkc_casefold(name: str) -> None:
+    try:
+        check_username(name)
+    except ValueError:
+        return
+    composed = unicodedata.normalize("NFC", name)
+    assert 2 <= len(list(cluster_ends(composed))) <= 30
+    assert not has_invisible(name)
+    assert len(normalized(name)) <= USERNAME_CODE_POINTS
+    assert is_item_id(reservation_id(name))
+    assert normalized(name) == nfkc_casefold(name)
+    assert check_username(composed) == composed
+
+
+@pytest.mark.parametrize("start", range(0, sys.maxunicode, 0x8000))
+def test_every_accepted_character_is_compared_by_nfkc_casefold_after_any_letter(start: int) -> None:
+    for character in map(chr, range(start, start + 0x8000)):
+        for name in (f"{letter}{character}{letter}{character}" for letter in "aαß"):
+            try:
+                check_username(name)
+            except ValueError:
+                continue
+            assert normalized(name) == nfkc_casefold(name), ascii(name)
 
 
 def test_accepted_names_are_compared_by_full_nfkc_casefold() -> None:

@@ -225,6 +225,12 @@ async def test_pages_have_landmarks_and_link_previews(api: Api, site: Site, path
     assert page.one("link", rel="canonical")["href"] == site.url + address
     assert page.one("meta", property="og:url")["content"] == site.url + address
     assert page.one("meta", property="og:title")["content"]
+    assert page.one("meta", name="twitter:card")["content"] == "summary"
+    image = page.one("meta", property="og:image")["content"]
+    shown = await site.get(image.removeprefix(site.url))
+    assert image.startswith(site.url)
+    assert (shown.status, shown.headers["content-type"].partition(";")[0]) == (200, "image/png")
+    assert shown.content.startswith(b"\x89PNG")
     assert page.one("link", rel="alternate")["type"] == "application/atom+xml"
     labels = {label["for"] for label in page.all("label")}
     assert {field["id"] for tag in ("input", "textarea") for field in page.all(tag)} == labels
@@ -266,3 +272,13 @@ async def test_a_post_shows_when_it_was_edited(api: Api, site: Site) -> None:
     assert "Edited" not in before.text
     assert "Edited just now" in after.page.one("article", class_="post").text
     assert after.page.all("time", datetime=edited["editedDate"])
+
+
+@pytest.mark.parametrize("path", ["/", "/posts/{post}", "/users/{user}", "/write", "/posts/{post}/edit", "/nope"])
+async def test_no_image_and_no_time_is_empty(api: Api, site: Site, path: str) -> None:
+    post = await api.new_post(await api.new_user())
+    page = (await site.get(path.format(post=post["id"], user=post["userId"]))).page
+
+    assert all(image["src"] for image in page.all("img"))
+    assert all(time.text or time.get("datetime") for time in page.all("time"))
+    assert all(time.get("datetime") != "" for time in page.all("time"))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
+from urllib.parse import quote
+from uuid import UUID
 from xml.etree import ElementTree
 
 from tests.api import Api, Json
-from tests.items import unique
+from tests.blog import Blog
+from tests.items import a_post, a_user, unique
 from tests.polling import eventually
 from tests.site.pages import Shown, Site
 
@@ -34,7 +37,7 @@ def assert_valid_atom(shown: Shown, path: str, site: Site) -> list[ElementTree.E
     entries = feed.findall(f"{ATOM}entry")
     for element in (feed, *entries):
         assert element.findtext(f"{ATOM}title")
-        assert str(element.findtext(f"{ATOM}id")).startswith(site.url)
+        assert UUID(str(element.findtext(f"{ATOM}id"))).urn == element.findtext(f"{ATOM}id")
         assert datetime.fromisoformat(str(element.findtext(f"{ATOM}updated"))).tzinfo is not None
     links = {link.get("rel"): link.get("href") for link in feed.findall(f"{ATOM}link")}
     assert links["self"] == site.url + path
@@ -52,7 +55,29 @@ async def test_the_front_page_and_each_user_have_an_atom_feed(api: Api, site: Si
         (entry,) = (entry for entry in entries if entry.findtext(f"{ATOM}title") == post["title"])
         assert entry.findtext(f"{ATOM}summary") == "They weave & “spin”."
         assert entry.findtext(f"{ATOM}published") == post["creationDate"]
-        assert entry.findtext(f"{ATOM}id") == f"{site.url}/posts/{post['id']}"
+        assert entry.findtext(f"{ATOM}id") == f"urn:uuid:{post['id']}"
+
+
+async def test_ids_do_not_depend_on_the_host_of_the_request(api: Api, site: Site) -> None:
+    post = await listed(api)
+
+    for path in ("/feed.atom", f"/users/{post['userId']}/feed.atom"):
+        feeds = [
+            await site.get(path, {"Host": host}) for host in ("localhost:7071", "127.0.0.1:7071", "blog.example.com")
+        ]
+        ids = [[one.text for one in ElementTree.fromstring(feed.content).iter(f"{ATOM}id")] for feed in feeds]
+        assert ids[0] == ids[1] == ids[2]
+        assert len(set(ids[0])) == len(ids[0]) > 1
+
+
+async def test_an_item_of_another_writer_has_a_valid_id(stored: Blog, site: Site) -> None:
+    author = a_user(user_id="ada/é".replace("/", "-"))
+    post = a_post(author) | {"id": "first-post", "postId": "first-post"}
+    for item in (author, post):
+        await stored.users.upsert(item)
+
+    path = f"/users/{quote(author['id'])}/feed.atom"
+    assert len(assert_valid_atom(await site.get(path), path, site)) == 1
 
 
 async def test_an_edit_updates_the_entry_and_its_feed(api: Api, site: Site) -> None:

@@ -82,10 +82,19 @@ export async function command(method, path, body, { etag, isRepeatable = method 
 }
 
 /** Render Markdown. Returns nodes that the server has sanitized. */
-export async function preview(content, signal) {
+export function preview(content, signal) {
+  return rendered("/preview", content, signal);
+}
+
+/** Render a comment. Returns nodes in which addresses are links. */
+export function previewComment(content) {
+  return rendered("/preview/comment", content);
+}
+
+async function rendered(path, content, signal) {
   const headers = { "Content-Type": "application/json" };
-  const body = JSON.stringify({ content });
-  return parse(await send("/preview", { method: "POST", headers, body, signal })).then(page => [...page.body.childNodes]);
+  const page = await parse(await send(path, { method: "POST", headers, body: JSON.stringify({ content }), signal }));
+  return [...page.body.childNodes];
 }
 
 /** Load a page of the site. */

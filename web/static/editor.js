@@ -191,9 +191,17 @@ async function openDrafts(isOpen) {
   await offerDrafts();
 }
 
+/** Show the post instead of its fields to someone who cannot edit it. */
+function showToOthers(isOther) {
+  form.querySelector("[data-others]").hidden = !isOther;
+  form.querySelector("[data-draft-fields]").hidden = isOther;
+  form.querySelector("#preview-title").hidden = isOther;
+  form.querySelector("h1").textContent = isOther ? title.value : "Edit your post";
+}
+
 function restrict() {
   const isAuthor = !postId || currentUser()?.id === form.dataset.userId;
-  if (postId) form.querySelector("[data-others]").hidden = isAuthor;
+  if (postId) showToOthers(!isAuthor);
   for (const control of form.elements) control.disabled = isLoading || !isAuthor;
   button.disabled ||= isSaving;
 }

@@ -1,5 +1,5 @@
 // Likes, comments and deletions on the page of a post. They appear at once and are undone if the command fails.
-import { command } from "./api.js";
+import { command, previewComment } from "./api.js";
 import { avatarUrl, currentUser, refused, requireUser, showOwned } from "./identity.js";
 import { rememberDeleted } from "./deleted.js";
 import { announce, announceLater } from "./messages.js";
@@ -107,6 +107,7 @@ async function comment(event) {
   if (!user) return;
   const item = fromTemplate("template[data-comment-template]", user);
   item.querySelector("[data-content]").textContent = content;
+  if (/https?:/i.test(content)) showLinks(item.querySelector("[data-content]"), content);
   setTime(item.querySelector("time"), new Date().toISOString());
   item.removeAttribute("id");
   const permalink = item.querySelector("[data-permalink]");
@@ -143,6 +144,14 @@ async function comment(event) {
     keepText();
     field.focus();
     refused(error, form);
+  }
+}
+
+async function showLinks(shown, content) {
+  try {
+    shown.replaceChildren(...await previewComment(content));
+  } catch {
+    // The text is complete without links.
   }
 }
 

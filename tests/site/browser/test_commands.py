@@ -6,6 +6,7 @@ import asyncio
 import re
 import time
 
+import pytest
 from playwright.async_api import Route, expect
 
 from tests.api import Api
@@ -116,8 +117,8 @@ async def test_only_the_author_can_use_the_editor_of_a_post(visit: Visit, api: A
     await grace.sign_up("grace")
 
     await expect(grace.page.get_by_text(notice)).to_be_visible()
-    await expect(grace.page.get_by_label("Title")).to_be_disabled()
-    await expect(grace.page.get_by_role("button", name="Save")).to_be_disabled()
+    await expect(grace.page.get_by_label("Title")).to_be_hidden()
+    await expect(grace.page.get_by_role("button", name="Save")).to_be_hidden()
 
     await grace.page.get_by_role("button", name="Switch user").click()
     await grace.dialog.get_by_role("button", name=author["username"]).click()
@@ -326,3 +327,43 @@ async def test_the_header_shows_a_rename_when_the_tab_is_seen_again(visit: Visit
     await ada.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
 
     await expect(ada.corner).to_contain_text(renamed)
+
+
+async def test_addresses_in_a_new_comment_are_links_at_once(visit: Visit, api: Api) -> None:
+    post = await api.new_post(await api.new_user())
+    ada = await visit(f"/posts/{post['id']}")
+    await ada.sign_up()
+
+    await ada.comment("<b> 请看https://e.com/a，\n再见")
+
+    link = ada.comments.first.get_by_role("link", name="https://e.com/a", exact=True)
+    await expect(link).to_have_attribute("href", "https://e.com/a")
+    await expect(link).to_have_attribute("rel", "nofollow noopener noreferrer ugc")
+    assert await ada.comments.first.locator("[data-content]").text_content() == "<b> 请看https://e.com/a，\n再见"
+
+
+async def test_someone_else_sees_the_post_instead_of_its_fields(visit: Visit, api: Api) -> None:
+    author = await api.new_user()
+    post = await api.new_post(author, "Not yours", "Some *text*.")
+    bob = await visit(f"/posts/{post['id']}/edit")
+
+    await expect(bob.page.get_by_role("heading", level=1)).to_have_text("Not yours")
+    await expect(bob.page.get_by_role("main").get_by_role("textbox")).to_have_count(0)
+    await expect(bob.page.locator("[data-preview] em")).to_be_visible()
+    await expect(bob.page.get_by_role("link", name="Read it with its comments")).to_be_visible()
+    await bob.be(author)
+    await bob.open(f"/posts/{post['id']}/edit")
+    await expect(bob.page.get_by_role("heading", level=1)).to_have_text("Edit your post")
+    await expect(bob.page.get_by_label("Title")).to_be_editable()
+
+
+@pytest.mark.parametrize(("title", "direction"), [("שלום", "rtl"), ("Hello", "ltr")])
+async def test_the_header_of_a_post_has_the_direction_of_its_title(
+    visit: Visit, api: Api, title: str, direction: str
+) -> None:
+    post = await api.new_post(await api.new_user(), title)
+    ada = await visit(f"/posts/{post['id']}")
+
+    for selector in ("h1", ".byline"):
+        element = ada.page.locator(f"article.post > header {selector}")
+        assert await element.evaluate("one => getComputedStyle(one).direction") == direction, selector
