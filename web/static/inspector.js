@@ -4,15 +4,23 @@ import { newKey } from "./api.js";
 import { tabStorage } from "./storage.js";
 
 const POLL_MS = 1000;
+// While the inspector is closed, only the notice of a switch needs to be current.
+const CLOSED_POLL_MS = 3000;
 const MOST_RECORDS = 150;
 // The records of this tab, so that a page loads only new ones.
 const LOG = "blog-inspector-log";
+const NOTICES = {
+  lag: "The tour delays the database's replicas. Pages can be two seconds old.",
+  throttle: "The tour limits the database's throughput. Requests can be slow.",
+  faults: "The tour makes the database fail. Copies can be late.",
+};
 const HEIGHTS = ["low", "half", "high"];
 
 const root = document.documentElement;
 const drawer = document.querySelector("[data-drawer]");
 // The tour shows its own measurements, also if the inspector is closed.
 const isTour = Boolean(document.querySelector("[data-tour]"));
+const notice = document.querySelector("[data-switched]");
 const [toggle, grip, all] = ["toggle", "grip", "all"].map(name => drawer.querySelector(`[data-${name}]`));
 let log = JSON.parse(tabStorage.get(LOG)) ?? { last: 0, all: false, records: [] };
 let view = null;
@@ -48,11 +56,12 @@ async function start() {
 
 async function poll() {
   clearTimeout(timer);
-  if (isPolling || !(isOpen() || isTour) || document.hidden) return;
+  if (isPolling || document.hidden) return;
   isPolling = true;
   const response = await fetch(`/inspector/events?after=${log.last}${log.all ? "&all=1" : ""}`).catch(() => null);
   if (response?.ok) {
     const answer = await response.json();
+    notice.textContent = NOTICES[answer.switch] ?? "";
     // Records from before the first poll are not news.
     const arrived = answer.events.map(record => ({ ...record, seenAt: log.last ? Date.now() : 0 }));
     log = { ...log, last: answer.last, records: [...log.records, ...arrived].slice(-MOST_RECORDS) };
@@ -60,7 +69,7 @@ async function poll() {
     show(true);
   }
   isPolling = false;
-  timer = setTimeout(poll, POLL_MS);
+  timer = setTimeout(poll, isOpen() || isTour ? POLL_MS : CLOSED_POLL_MS);
 }
 
 toggle.addEventListener("click", () => setState(!isOpen(), root.dataset.sheet));
