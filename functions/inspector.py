@@ -33,13 +33,17 @@ _inspector.start()
 async def get_inspector_events(req: func.HttpRequest) -> func.HttpResponse:
     """Return the visitor's requests and their deliveries after number `after`, and the last number of all.
 
-    With `all=1`, those of all visitors. `switch` is the emulator's switch that the tour has turned on. Each process
-    keeps its own records, so they are complete only if there is one process.
+    With `all=1`, those of all visitors. `page` is the visitor's first page, which was requested without a cookie.
+    `switch` is the emulator's switch that the tour has turned on. Each process keeps its own records, so they are
+    complete only if there is one process.
     """
     after = req.params.get("after", "0")
     if not re.fullmatch(r"[0-9]{1,18}", after, re.ASCII):
         return func.HttpResponse("after must be a whole number.", status_code=400, headers=_HEADERS)
-    events = _inspector.since(int(after), None if req.params.get("all") == "1" else visitor_of(req))
+    visitor = visitor_of(req)
+    if visitor and "page" in req.params:
+        _inspector.claim(req.params["page"], visitor)
+    events = _inspector.since(int(after), None if req.params.get("all") == "1" else visitor)
     return _json(req, {"events": events, "last": max(_inspector.last, int(after)), "switch": SWITCHES.name})
 
 

@@ -22,7 +22,7 @@ _CHANGES: Final[dict[str, dict[str, object]]] = {
 }
 _WRITES: Final = "batch,create,execute,patch,upsert"
 # Of a rule in one logical partition.
-_STRIKES: Final = 10
+_STRIKES: Final = 2
 FAILURES: Final[tuple[dict[str, object], ...]] = (
     {"fault": 503, "operation": _WRITES, "probability": 0.2, "times": 60, "seed": 1},
     {"fault": "drop", "when": "after", "operation": _WRITES, "probability": 0.2, "times": 60, "seed": 2},

@@ -411,7 +411,7 @@ async def test_everything_is_right_after_the_faults(at_step: Visit) -> None:
         done = "All 1,000 comments have the new name. 50 likes, counted as 50."
         await expect(page.locator("[data-verdict]")).to_have_text(done, timeout=3 * WAIT_MS)
         lines = (await page.locator("[data-measured]").inner_text()).splitlines()
-        assert [re.sub(r"[:.].*", "", line) for line in sorted(lines)] == ["1 rename", "50 likes"]
+        assert [re.sub(r"[:.].*", "", line) for line in lines] == ["1 rename", "50 likes"]
         assert not any("answered with" in line for line in lines)
 
 

@@ -36,13 +36,21 @@ function show(isNew) {
 
 const isOpen = () => root.dataset.inspector === "open";
 
-/** The page and the server read the state from a cookie, so that the next page does not move when it is shown. */
-function setState(open, height) {
-  const known = /(?:^|; )blog-inspector=([0-9a-f]{16})-/.exec(document.cookie)?.[1];
+const COOKIE = /(?:^|; )blog-inspector=([0-9a-f]{16})/;
+const isFirstPage = !COOKIE.test(document.cookie);
+
+/** Identify the visitor, so that requests are their own, also those before the inspector is opened. */
+function identify(choice = "") {
+  const known = COOKIE.exec(document.cookie)?.[1];
+  document.cookie = `blog-inspector=${known ?? newKey().slice(16)}${choice}; Path=/; Max-Age=31536000; SameSite=Lax`;
+}
+
+/** The page and the server read the choice from a cookie, so that the next page does not move when it is shown. */
+function choose(open, height) {
   root.dataset.inspector = open ? "open" : "closed";
   root.dataset.sheet = height;
   toggle.setAttribute("aria-expanded", String(open));
-  document.cookie = `blog-inspector=${known ?? newKey().slice(16)}-${root.dataset.inspector}-${height}; Path=/; Max-Age=31536000; SameSite=Lax`;
+  identify(`-${root.dataset.inspector}-${height}`);
   start();
 }
 
@@ -58,7 +66,9 @@ async function poll() {
   clearTimeout(timer);
   if (isPolling || document.hidden) return;
   isPolling = true;
-  const response = await fetch(`/inspector/events?after=${log.last}${log.all ? "&all=1" : ""}`).catch(() => null);
+  // The request of a visitor's first page had no cookie, so it is claimed.
+  const first = isFirstPage && !log.last ? `&page=${encodeURIComponent(location.pathname)}` : "";
+  const response = await fetch(`/inspector/events?after=${log.last}${log.all ? "&all=1" : ""}${first}`).catch(() => null);
   if (response?.ok) {
     const answer = await response.json();
     notice.textContent = NOTICES[answer.switch] ?? "";
@@ -72,7 +82,7 @@ async function poll() {
   timer = setTimeout(poll, isOpen() || isTour ? POLL_MS : CLOSED_POLL_MS);
 }
 
-toggle.addEventListener("click", () => setState(!isOpen(), root.dataset.sheet));
+toggle.addEventListener("click", () => choose(!isOpen(), root.dataset.sheet));
 all.addEventListener("change", () => {
   log = { last: 0, all: all.checked, records: [] };
   show(false);
@@ -80,7 +90,7 @@ all.addEventListener("change", () => {
 });
 drawer.addEventListener("keydown", event => {
   if (event.key !== "Escape" || !isOpen()) return;
-  setState(false, root.dataset.sheet);
+  choose(false, root.dataset.sheet);
   toggle.focus();
 });
 // Dragged, the sheet gets the nearest of its heights; by keyboard, the next one.
@@ -89,11 +99,11 @@ grip.addEventListener("pointermove", event => {
   if (!event.buttons) return;
   const share = 1 - event.clientY / innerHeight;
   const height = share < 0.3 ? "low" : share < 0.62 ? "half" : "high";
-  if (height !== root.dataset.sheet) setState(true, height);
+  if (height !== root.dataset.sheet) choose(true, height);
 });
 grip.addEventListener("click", event => {
-  if (!event.detail) setState(true, HEIGHTS[(HEIGHTS.indexOf(root.dataset.sheet) + 1) % HEIGHTS.length]);
+  if (!event.detail) choose(true, HEIGHTS[(HEIGHTS.indexOf(root.dataset.sheet) + 1) % HEIGHTS.length]);
 });
 document.addEventListener("visibilitychange", poll);
-// Requests are the visitor's own only if they bring the cookie, also those before the inspector is opened.
-setState(isOpen(), root.dataset.sheet);
+if (isFirstPage) identify();
+start();

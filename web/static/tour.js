@@ -21,7 +21,7 @@ let hasReaders = false, prepared = null, post = null, written = null;
 
 document.addEventListener("inspector-records", ({ detail: records }) => {
   const groups = merged(groupsOf(records.filter(one => one.kind === "delivery" || traces.has(one.trace))));
-  if (groups.length) report(groups.map(lineOf).join("\n"));
+  if (groups.length) report(groups.reverse().map(lineOf).join("\n"));
 });
 
 /** One line per action, with the total of its requests. */
