@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from typing import Annotated
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any
 
 import azure.functions as func
 from pydantic import StringConstraints
@@ -48,6 +51,7 @@ _COMMENTER, _WRITER = 0, 1
 _CONTENT = "Watch the copies arrive. " * 59
 _OF_AUTHORS = "SELECT c.id, c.userId FROM c WHERE c.type = 'post' AND ARRAY_CONTAINS(@authors, c.userId)"
 _PAGE_SIZE = 1_000
+_ARTICLE = Path(__file__).parents[1] / "web" / "static" / "article.json"
 _visits = Visits()
 
 
@@ -71,7 +75,7 @@ async def page_tour(call: Call[None]) -> Context:
         # This read detects a session token from an earlier database, which the page then deletes. Otherwise, step 1
         # would cost 4 RU.
         newest = await (await open_blog()).posts.read(newest["id"], newest["id"])
-    return {"step": int(step), "newest": newest, "load_view": load}
+    return {"step": int(step), "newest": newest, "load_view": load, "figure_of": _figure_of}
 
 
 @bp.route(route="tour/switches/{name?}", methods=["PUT"])
@@ -219,6 +223,19 @@ async def _visiting(call: Call[_Command]) -> AsyncIterator[str]:
     finally:
         if _visits.has_ended(visit):
             await _delete_left_posts()
+
+
+@cache
+def _article() -> Any:
+    return json.loads(_ARTICLE.read_text(encoding="utf-8"))
+
+
+def _figure_of(path: str) -> Any:
+    """A figure of article.json, such as `requests.Q2.measured.0`."""
+    value = _article()
+    for name in path.split("."):
+        value = value[int(name)] if isinstance(value, list) else value[name]
+    return value
 
 
 def _require_back_end(call: Call[_Command]) -> None:

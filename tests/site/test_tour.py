@@ -34,6 +34,7 @@ from tests.functions.invocations import UNTRACED
 from tests.items import unique
 from tests.polling import eventually
 from tests.running_app import REPOSITORY, RunningApp, provisioned, running_app
+from tests.site.browser.test_budget import OBSERVE
 from tests.site.browser.test_every_page import AXE
 from tests.site.pages import Site
 from tests.site.test_inspector import BACKGROUND, TRANSPARENT
@@ -462,9 +463,9 @@ async def test_the_bill_follows_the_load(at_step: Visit) -> None:
             await page.get_by_label(f"{name} per day").fill("0")
         await page.get_by_label("Likes per day").fill("8640000")
 
-        # 100 likes per second: RU/s, times 0.00008 dollars and 730 hours.
+        # 100 likes per second, with their copies: RU/s, times 0.00008 dollars and 730 hours.
         rows = await page.locator("[data-bill] tr").all_inner_texts()
-        assert [row.split("\t") for row in rows][-1] == ["This blog", "2,130", "124"]
+        assert [row.split("\t") for row in rows][-1] == ["This blog", "2,269", "133"]
 
 
 @pytest.mark.parametrize("step", range(1, 9))
@@ -475,6 +476,40 @@ async def test_steps_are_accessible(at_step: Visit, step: int) -> None:
         found = await page.evaluate("axe.run({resultTypes: ['violations']})")
 
         assert [one["id"] for one in found["violations"] if one["impact"] in ("serious", "critical")] == []
+
+
+@pytest.mark.parametrize("step", range(1, 9))
+async def test_steps_fit_on_a_narrow_phone(at_step: Visit, step: int) -> None:
+    async with at_step(step, viewport={"width": 320, "height": 640}) as page:
+        assert await page.evaluate("document.documentElement.scrollWidth") <= 320
+        heights = await page.locator(".bill td").evaluate_all("cells => cells.map(one => one.offsetHeight)")
+        assert len(set(heights)) <= 1
+
+
+@pytest.mark.parametrize("step", [3, 6])
+async def test_a_result_does_not_move_a_phone_s_page(at_step: Visit, step: int) -> None:
+    async with at_step(step, viewport=PHONE) as page:
+        await page.evaluate(OBSERVE)
+        await button_of(page).click()
+        await expect(page.locator("[data-measured]")).to_contain_text("done after", timeout=WAIT_MS)
+
+        assert await page.evaluate("window.shifts") < 0.05
+
+
+async def test_figures_and_steps_do_not_need_scripts(browser: Browser, toured_app: RunningApp) -> None:
+    async with await browser.new_context(java_script_enabled=False) as profile:
+        page = await profile.new_page()
+        await page.goto(f"{toured_app.url}/tour/1")
+
+        assert "About 1.04 RU; V1 9.85 RU, or 19.54 RU" in await page.locator(".costs").inner_text()
+        assert "…" not in await page.locator(".costs").inner_text()
+
+
+async def test_the_current_step_is_marked_in_forced_colors(at_step: Visit) -> None:
+    async with at_step(3, forced_colors="active") as page:
+        colors = await page.locator(".steps a").evaluate_all(f"links => links.map({BACKGROUND})")
+
+        assert [color == colors[0] for color in colors] == [True, True, False, True, True, True, True, True]
 
 
 async def test_a_switch_that_is_not_renewed_is_set_back(
@@ -534,6 +569,16 @@ def test_the_figures_of_the_tour_are_recorded_ones() -> None:
     bursts = {one["model"]: one["command_ru"] for one in models["bursts"]["bursts"] if one["command"] == "like"}
     renames = {one["model"]: one["request_units"] / one["count"] for one in models["renames"]["fan_outs"]}
 
+    new_posts = {one["model"]: one["request_units"] / one["count"] for one in models["posts"]["fan_outs"][:2]}
+    copied = {"C2": new_posts}
+    for name, kind in (("C3", "comment"), ("C4", "like")):
+        bursts_of = [one for one in models["bursts"]["bursts"] if (one["command"], one["poll_s"]) == (kind, 0.3)]
+        copied[name] = {one["model"]: one["propagation_ru"] for one in bursts_of}
+
+    assert kept["feeds"] == {
+        name: {model: round(charge, 2) for model, charge in by_model.items()} for name, by_model in copied.items()
+    }
+    assert kept["modeled2019"] == {"Q2": round(models["article"]["costs"]["Q2"]["V1"]["charge_ru"], 2)}
     assert kept["burst"] == {model: round(charge, 2) for model, charge in bursts.items()}
     assert kept["renamed"] == {model: round(charge, 2) for model, charge in renames.items()}
     assert kept["losses"] == json.loads((REPOSITORY / "docs/benchmarks/losses.json").read_text(encoding="utf-8"))

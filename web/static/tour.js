@@ -181,14 +181,14 @@ addEventListener("pagehide", () => {
 });
 
 async function bill(form) {
-  const { models, requests, load } = await article();
+  const { models, requests, feeds, load } = await article();
   const perDay = Object.fromEntries(new FormData(form));
   const rates = { C2: perDay.posts, C3: perDay.comments, C4: perDay.likes };
   for (const [name, share] of Object.entries(load.mix)) rates[name] = perDay.reads * share;
   const body = tour.querySelector("[data-bill]");
   body.replaceChildren();
   models.forEach((model, index) => {
-    const perSecond = Object.entries(rates).reduce((total, [name, rate]) => total + rate * requests[name].measured[index], 0) / 86400;
+    const perSecond = Object.entries(rates).reduce((total, [name, rate]) => total + rate * (requests[name].measured[index] + (feeds[name]?.[model] ?? 0)), 0) / 86400;
     const figures = [perSecond, perSecond * load.ruHour * load.hours].map(one => number(Math.round(one)));
     body.append(row("td", model === "this" ? "This blog" : model, ...figures));
   });
@@ -197,8 +197,3 @@ async function bill(form) {
 const form = tour.querySelector("[data-load]");
 form?.addEventListener("input", () => bill(form));
 if (form) bill(form);
-article().then(figures => {
-  for (const element of tour.querySelectorAll("[data-figure]")) {
-    element.textContent = element.dataset.figure.split(".").reduce((value, name) => value[name], figures);
-  }
-});
