@@ -10,6 +10,7 @@ import azure.functions as func
 
 from shared.auth.callers import ANONYMOUS
 from shared.data.blog import open_blog
+from shared.database.emulator_switches import SWITCHES
 from shared.errors import DatabaseThrottled, DatabaseUnavailable
 from shared.http.calls import parse_call
 from shared.http.endpoints import QUERY
@@ -32,14 +33,18 @@ _inspector.start()
 async def get_inspector_events(req: func.HttpRequest) -> func.HttpResponse:
     """Return the visitor's requests and their deliveries after number `after`, and the last number of all.
 
-    With `all=1`, those of all visitors. Each process keeps its own records, so they are complete only if there is one
-    process.
+    With `all=1`, those of all visitors. `page` is the visitor's first page, which was requested without a cookie.
+    `switch` is the emulator's switch that the tour has turned on. Each process keeps its own records, so they are
+    complete only if there is one process.
     """
     after = req.params.get("after", "0")
     if not re.fullmatch(r"[0-9]{1,18}", after, re.ASCII):
         return func.HttpResponse("after must be a whole number.", status_code=400, headers=_HEADERS)
-    events = _inspector.since(int(after), None if req.params.get("all") == "1" else visitor_of(req))
-    return _json(req, {"events": events, "last": max(_inspector.last, int(after))})
+    visitor = visitor_of(req)
+    if visitor and "page" in req.params:
+        _inspector.claim(req.params["page"], visitor)
+    events = _inspector.since(int(after), None if req.params.get("all") == "1" else visitor)
+    return _json(req, {"events": events, "last": max(_inspector.last, int(after)), "switch": SWITCHES.name})
 
 
 @bp.route(route="inspector/names", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)

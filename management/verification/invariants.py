@@ -15,7 +15,8 @@ from management.verification.findings import Kind
 from shared.data import username_reservations
 from shared.data.posts import DELETED_TTL_S
 from shared.database.container import is_addressable
-from shared.models.base import Item, check_not_blank, is_item_id, is_whole_number, parse_moment
+from shared.models.base import Item, is_item_id, is_whole_number, parse_moment
+from shared.models.characters import is_blank
 
 # Cosmos DB stores numbers as IEEE 754 doubles: https://www.rfc-editor.org/rfc/rfc8259#section-6
 _LARGEST_NUMBER = 2**53 - 1
@@ -77,13 +78,7 @@ def _is_own_id(name: str) -> Callable[[Item], bool]:
 
 
 def _is_text(name: str) -> Callable[[Item], bool]:
-    def holds(item: Item) -> bool:
-        try:
-            return isinstance(item.get(name), str) and bool(check_not_blank(item[name]))
-        except ValueError:
-            return False
-
-    return holds
+    return lambda item: isinstance(item.get(name), str) and not is_blank(item[name])
 
 
 def _is_empty(name: str) -> Callable[[Item], bool]:
@@ -183,6 +178,12 @@ INVARIANTS: tuple[Invariant, ...] = (
         "nameVersion",
         "a whole number from 0",
         lambda item: "nameVersion" in item and _is_version(item),
+    ),
+    Invariant(
+        "reservation",
+        "reservedTs",
+        "absent, or a whole number",
+        lambda item: is_whole_number(item.get("reservedTs", 0)),
     ),
     Invariant("post", "id", _ID, _has_id),
     Invariant("post", "postId", "its ID", _is_own_id("postId")),

@@ -1,5 +1,6 @@
-"""The cookie of the inspector, which web/static/inspector.js sets: the visitor, whether it is open, and its height.
+"""The cookie of the inspector, which web/static/inspector.js sets.
 
+It has the visitor and, once they have chosen it, whether the inspector is open, and its height.
 Pages are rendered with it, because an inspector that a script opens would shift them.
 """
 
@@ -13,13 +14,13 @@ import azure.functions as func
 from shared.settings import app_settings
 
 _COOKIE = re.compile(
-    r"(?:^|;)\s*blog-inspector=(?P<visitor>[0-9a-f]{16})-(?P<state>open|closed)-(?P<height>low|half|high)\s*(?:;|$)",
+    r"(?:^|;)\s*blog-inspector=(?P<visitor>[0-9a-f]{16})(?:-(?P<state>open|closed)-(?P<height>low|half|high))?\s*(?:;|$)",
     re.ASCII,
 )
 
 
 def visitor_of(request: func.HttpRequest) -> str:
-    """The random ID of the browser profile, or nothing if the inspector was never opened. Call it if it is enabled."""
+    """The random ID of the browser profile, or nothing on its first page. Call it if the inspector is enabled."""
     found = _cookie_of(request)
     return found["visitor"] if found else ""
 
@@ -29,7 +30,7 @@ def state_of(request: func.HttpRequest) -> dict[str, str]:
     if not app_settings().inspector:
         return {"inspector": "", "height": ""}
     found = _cookie_of(request)
-    if found is None:
+    if found is None or found["state"] is None:
         # The tour shows what its buttons cost.
         is_tour = f"{urlsplit(request.url).path}/".startswith("/tour/")
         return {"inspector": "open" if is_tour else "closed", "height": "half"}

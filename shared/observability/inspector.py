@@ -165,6 +165,13 @@ class Inspector(SpanProcessor):
         """Return the records after the one with this number: a visitor's requests and what they caused, or all."""
         return [record for record in self._records if record["number"] > number and self._is_of(record, visitor)]
 
+    def claim(self, path: str, visitor: str) -> None:
+        """Give a visitor the last request for a page that has none: their first page, requested without a cookie."""
+        for record in reversed(self._records):
+            if record["kind"] == "request" and record["path"] == path and record["trace"] not in self._visitors:
+                _keep(self._visitors, record["trace"], visitor)
+                return
+
     def _is_of(self, record: Mapping[str, Any], visitor: str | None) -> bool:
         return visitor is None or any(
             self._visitors.get(one) == visitor for one in (record["trace"], *record.get("causes", ()))

@@ -561,6 +561,51 @@ async def test_it_shows_own_requests_and_keeps_names(a_visit: Visit, inspected: 
         await expect(entry(page, "Rename a user").locator(".where")).to_have_text(name)
 
 
+async def test_only_a_choice_is_stored(a_visit: Visit, inspected_app: RunningApp) -> None:
+    async with a_visit("/", is_open=False) as page:
+        assert re.fullmatch(r"blog-inspector=[0-9a-f]{16}", await page.evaluate("document.cookie"))
+        await page.goto(f"{inspected_app.url}/tour", wait_until="networkidle")
+        assert await toggle_of(page).get_attribute("aria-expanded") == "true"
+
+        await toggle_of(page).click()
+        await page.reload()
+        assert await toggle_of(page).get_attribute("aria-expanded") == "false"
+
+
+async def test_a_new_visitor_sees_the_request_of_their_first_page(a_visit: Visit, inspected: Api) -> None:
+    post = await inspected.new_post(await inspected.new_user(), "Read first")
+    async with a_visit(f"/posts/{post['id']}") as page:
+        await expect(entry(page, "Show a post with its comments", "Read first")).to_be_visible()
+        await expect(page.locator("[data-caption]")).to_contain_text("1 request")
+
+
+async def test_the_page_comes_first_and_background_reads_are_folded(
+    a_visit: Visit, inspected: Api, inspected_app: RunningApp
+) -> None:
+    post = await inspected.new_post(await inspected.new_user(), "Of this page")
+    async with a_visit("/") as page:
+        await Person(page, inspected_app.url).sign_up()
+        await page.goto(f"{inspected_app.url}/posts/{post['id']}", wait_until="networkidle")
+
+        first = page.locator("[data-groups] > li").first
+        await expect(first).to_contain_text("Show a post with its comments")
+        await expect(first).to_have_class("shown")
+        await expect(page.locator(".background")).to_contain_text("of the user who is signed in")
+        await expect(entry(page, "Retrieve a user")).to_have_count(0)
+        await expect(page.locator("[data-groups] > li.earlier")).to_have_count(1)
+
+
+async def test_partition_keys_are_shown_with_their_titles(a_visit: Visit, inspected: Api) -> None:
+    post = await inspected.new_post(await inspected.new_user(), "Kept beside its key")
+    async with a_visit(f"/posts/{post['id']}") as page:
+        shown = entry(page, "Show a post with its comments")
+        await shown.locator("summary").click()
+
+        key = shown.locator(".key").first
+        await expect(key.locator("code")).to_have_text(f"{post['id'][:8]}…")
+        await expect(key).to_contain_text("Kept beside its key")
+
+
 async def test_a_page_loads_only_new_events(a_visit: Visit, inspected: Api) -> None:
     author = await inspected.new_user()
     async with a_visit(f"/users/{author['id']}") as page:

@@ -33,7 +33,8 @@ export const isCommand = group => !["GET", "HEAD"].includes(group.request.method
 export const byFeeds = group => sum(group.deliveries.map(one => one.charge));
 
 /** The operations of a group with their share of items and charge, and when they ran, in ms after the request began. */
-export function operationsOf({ request, deliveries }) {
+export function operationsOf({ request, deliveries, members }) {
+  if (members) return members.flatMap(operationsOf);
   const timed = (record, operation, share) => ({
     ...operation,
     source: record === request ? "requests" : record.name,
@@ -60,42 +61,69 @@ const copiesOf = operations => operations.filter(
     (one.source === "on_posts_changed" || (one.source === "on_users_changed" && one.container === "posts")),
 );
 /** The tour likes fifty times in one request. */
-export const timesOf = ({ request }) => request.title.includes("fifty times") ? 50 : 1;
+export const timesOf = ({ request, requests = 1 }) => request.title.includes("fifty times") ? 50 * requests : requests;
+
+/** Groups of the same command as one, with the total of their charges; `failures` are the refused ones, which were repeated. */
+export function merged(groups) {
+  const found = Map.groupBy(groups, ({ request }) => `${request.method} ${request.title}`);
+  return [...found.values()].map(same => {
+    const done = same.filter(({ request }) => request.status < 400);
+    const [last] = done.length ? done : same;
+    const requests = same.map(one => one.request);
+    return {
+      ...last,
+      request: { ...last.request, charge: sum(requests.map(one => one.charge)), finishedAt: Math.max(...requests.map(one => one.finishedAt)) },
+      members: same,
+      requests: done.length || 1,
+      failures: done.length ? same.length - done.length : 0,
+      deliveries: same.flatMap(one => one.deliveries).sort((a, b) => a.record.startedAt - b.record.startedAt),
+    };
+  });
+}
 
 /** The charge of fifty likes per like, and of a rename per copy; empty for others. */
 export function perUnit(group) {
+  // A refused request may have added some of its likes, so the price of one would mislead.
+  if (group.failures || group.request.status >= 400) return "";
   if (timesOf(group) > 1) return `${ru((group.request.charge + byFeeds(group)) / timesOf(group))} per like.`;
   const copied = sum(copiesOf(operationsOf(group)).map(one => one.items));
   return copied && group.request.name === "C1" ? `${ru(byFeeds(group) / copied)} per copy.` : "";
 }
 
+/** The charges of a command, and whether it is done: "17.58 RU at once, 11,057 RU by the change feeds, done after 1.9 s". */
+export function chargesOf(group) {
+  const { request, deliveries } = group;
+  const charges = [`${ru(request.charge)} at once`];
+  if (deliveries.length) {
+    const seconds = (Math.max(...deliveries.map(({ record }) => record.finishedAt)) - request.finishedAt) / 1000;
+    charges.push(`${ru(byFeeds(group))} by the change feeds`);
+    // The feed of the container that the command wrote to. Changes that its fan-out wrote can be delivered before it ends.
+    const own = deliveries.filter(({ record }) => record.name === (request.name === "C1" ? "on_users_changed" : "on_posts_changed"));
+    const isDone = own.at(-1)?.record.finished && deliveries.at(-1).record.finished;
+    const isQuiet = Date.now() - Math.max(...deliveries.map(({ record }) => record.seenAt)) > QUIET_MS;
+    charges.push(isDone && isQuiet ? `done after ${seconds.toFixed(seconds < 1 ? 2 : 1)} s` : "still running");
+  }
+  return charges.join(", ");
+}
+
 /** One line such as "1 rename: 1,012 copies in 10 posts. 17.58 RU at once, 11,057 RU by the change feeds, done after 1.9 s." */
 export function summaryOf(group) {
-  const { request, deliveries } = group;
-  const { name, method, charge, status, finishedAt } = request;
+  const { request, failures = 0 } = group;
+  const { name, method, charge, status } = request;
   const noun = NOUNS[`${name} ${method}`] ?? (isCommand(group) ? "command" : "request");
+  const what = `${count(timesOf(group), noun)}${status < 400 ? "" : `, answered with ${status}`}`;
+  if (!isCommand(group)) return `${what}: ${ru(charge)}.`;
   const operations = operationsOf(group);
   const copies = copiesOf(operations);
   const copied = Math.round(sum(copies.map(one => one.items)));
   const posts = Math.max(0, ...copies.filter(one => one.container === "posts").map(one => one.partitions));
   const places = posts ? count(posts, "post") : [...new Set(copies.map(one => one.container))].sort().reverse().join(" and ");
   const refused = sum(operations.filter(one => one.status === 429).map(one => one.count));
-  const failed = deliveries.filter(({ record }) => !record.finished).length;
-  const what = `${count(timesOf(group), noun)}${status < 400 ? "" : `, answered with ${status}`}`;
-  if (!isCommand(group)) return `${what}: ${ru(charge)}.`;
-  const charges = [`${ru(charge)} at once`];
-  if (deliveries.length) {
-    const seconds = (Math.max(...deliveries.map(({ record }) => record.finishedAt)) - finishedAt) / 1000;
-    charges.push(`${ru(byFeeds(group))} by the change feeds`);
-    // The feed of the container that the command wrote to. Changes that its fan-out wrote can be delivered before it ends.
-    const own = deliveries.filter(({ record }) => record.name === (name === "C1" ? "on_users_changed" : "on_posts_changed"));
-    const isDone = own.at(-1)?.record.finished && deliveries.at(-1).record.finished;
-    const isQuiet = Date.now() - Math.max(...deliveries.map(({ record }) => record.seenAt)) > QUIET_MS;
-    charges.push(isDone && isQuiet ? `done after ${seconds.toFixed(seconds < 1 ? 2 : 1)} s` : "still running");
-  }
+  const failed = new Set(group.deliveries.filter(({ record }) => !record.finished).map(({ record }) => record.number)).size;
   return [
-    `${what}${copied ? `: ${count(copied, "copy")} in ${places}` : ""}. ${charges.join(", ")}.`,
+    `${what}${copied ? `: ${count(copied, "copy")} in ${places}` : ""}. ${chargesOf(group)}.`,
     ...(refused ? [`${count(Math.ceil(refused), "request")} got 429, waited and ran again.`] : []),
+    ...(failures ? [`${count(failures, "request")} failed and ran again.`] : []),
     ...(failed ? [`${count(failed, "delivery")} failed and ran again.`] : []),
   ].join(" ");
 }

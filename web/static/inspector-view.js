@@ -26,10 +26,13 @@ export function startView(drawer) {
   const names = {};
   const entries = new Map();
   const opened = new Set();
+  const folded = element("p", { className: "hint background", hidden: true });
+  list.after(folded);
   let selected = null;
 
   function show(records, isNew) {
-    const groups = groupsOf(records);
+    const [groups, background] = parted(groupsOf(records));
+    fold(background);
     const kept = new Set(groups.map(group => group.key));
     for (const [key, { item }] of entries) if (!kept.has(key)) (item.remove(), entries.delete(key));
     const changed = groups.toReversed().filter(group => {
@@ -42,12 +45,22 @@ export function startView(drawer) {
       entries.set(group.key, { item, version });
       return true;
     });
-    const commands = groups.filter(isCommand);
+    // This page and what followed; the entries below belong to earlier pages.
+    const page = groups.findIndex(({ request }) => request.method === "GET" && request.path === location.pathname);
+    const onPage = page < 0 ? [] : groups.slice(0, page + 1);
+    for (const [key, { item }] of entries) item.classList.toggle("earlier", key === groups[page + 1]?.key && page >= 0);
+    const commands = onPage.filter(isCommand);
     const last = changed.at(-1);
     if (last && isNew && (isCommand(last) || !commands.length)) selected = last.key;
     const shown = groups.find(group => group.key === selected) ?? commands[0] ?? groups.find(group => operationsOf(group).length);
     if (last || !isNew) mark(shown, isNew && changed.includes(shown));
     lookUp();
+  }
+
+  /** Reads that the page repeats by itself, in one line below the others. */
+  function fold(background) {
+    folded.hidden = !background.length;
+    folded.textContent = `In the background: ${count(background.length, "read")} of the user who is signed in, ${ru(sum(background.map(({ request }) => request.charge)))}`;
   }
 
   function mark(group, isNew) {
@@ -127,16 +140,18 @@ export function startView(drawer) {
 
   function places(one) {
     if (!one.partitionKeys.length) return text("span", one.kind.startsWith("query") ? "all partitions" : "", "hint");
-    const parts = one.partitionKeys.slice(0, MOST_PLACES).flatMap((key, index) => [...(index ? [", "] : []), named(key)]);
+    const parts = one.partitionKeys.slice(0, MOST_PLACES).map(key =>
+      element("span", { className: "key" }, text("code", short(key)), ...(ID.test(key) ? [" ", named(key, "hint")] : [])),
+    );
     const more = one.partitions - MOST_PLACES;
-    return element("span", {}, ...parts, more > 0 ? ` and ${number(more)} more` : "");
+    return element("span", {}, ...parts, more > 0 ? `and ${number(more)} more` : "");
   }
 
   /** The name of a post or user; until it is known, the beginning of the ID. */
   function named(id, className = "") {
     if (!ID.test(id)) return text("span", id, className);
     const dataset = id in names ? {} : { unnamed: id };
-    return element("span", { className, dataset }, names[id] ?? `${id.slice(0, 8)}…`);
+    return element("span", { className, dataset }, names[id] ?? short(id));
   }
 
   /** Ask for the names of what is shown. */
@@ -144,14 +159,25 @@ export function startView(drawer) {
     const unnamed = [...drawer.querySelectorAll("[data-unnamed]")];
     const unknown = [...new Set(unnamed.map(one => one.dataset.unnamed))].filter(id => !(id in names)).slice(0, 50);
     if (unknown.length) {
-      for (const id of unknown) names[id] = `${id.slice(0, 8)}…`;
+      for (const id of unknown) names[id] = short(id);
       const response = await fetch(`/inspector/names?posts=${unknown}&users=${unknown}`).catch(() => null);
       if (response?.ok) Object.assign(names, await response.json());
     }
     for (const one of unnamed) one.textContent = names[one.dataset.unnamed] ?? one.textContent;
+    // Beside the key, the beginning of the ID would be there twice.
+    for (const one of drawer.querySelectorAll(".key > .hint")) one.hidden = one.textContent === one.previousElementSibling.textContent;
   }
 
   return { show };
+}
+
+/** The beginning of an ID; other partition keys as they are. */
+const short = key => ID.test(key) ? `${key.slice(0, 8)}…` : key;
+
+/** The groups to show, and those of the requests that a page sends by itself. */
+function parted(groups) {
+  const isBackground = ({ request }) => request.method === "GET" && request.name === "Q1" && request.path.startsWith("/api/users/");
+  return [groups.filter(one => !isBackground(one)), groups.filter(isBackground)];
 }
 
 /** Add up equal operations of several deliveries, and batches of the same operations. */

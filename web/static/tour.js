@@ -1,25 +1,36 @@
 // The tour: buttons that do what the article describes, and what that took.
 import { newKey, send } from "./api.js";
 import { article, row } from "./inspector-bars.js";
-import { count, groupsOf, number, perUnit, summaryOf } from "./inspector-causes.js";
+import { chargesOf, count, groupsOf, merged, number, perUnit, summaryOf } from "./inspector-causes.js";
 
-const RENEW_MS = 8000;
-const SWITCHES = { 5: "lag", 6: "throttle", 7: "faults" };
+const RENEW_MS = 3000;
+const CHECK_MS = 3000;
+const SWITCHES = { ownWrite: "lag", crowd: "throttle", break: "faults" };
 const JSON_TYPE = { "Content-Type": "application/json" };
+const NO_EMULATOR = "This step needs this repository's emulator, which `make run` starts. Skip it.";
 
 const tour = document.querySelector("[data-tour]");
-const { postId, userId } = tour.dataset;
-const [measured, checked] = ["measured", "checked"].map(name => tour.querySelector(`[data-${name}]`));
+const { postId } = tour.dataset;
+const [measured, verdict] = ["measured", "verdict"].map(name => tour.querySelector(`[data-${name}]`));
 const buttons = [...tour.querySelectorAll("[data-run]")];
-const wanted = SWITCHES[tour.dataset.tour];
+// The server deletes what a visit has written when the page is left. It changes nothing that no visit has written.
+const visit = newKey();
 // The traces of the requests that are measured.
 const traces = new Set();
-let author = null, prepared = null, timer = 0;
+let hasReaders = false, prepared = null, post = null, written = null;
 
 document.addEventListener("inspector-records", ({ detail: records }) => {
-  const groups = groupsOf(records.filter(one => one.kind === "delivery" || traces.has(one.trace)));
-  if (groups.length) report(groups.map(group => `${summaryOf(group)} ${perUnit(group)}`.trim()).join("\n"));
+  const groups = merged(groupsOf(records.filter(one => one.kind === "delivery" || traces.has(one.trace))));
+  if (groups.length) report(groups.reverse().map(lineOf).join("\n"));
 });
+
+/** One line per action, with the total of its requests. */
+function lineOf(group) {
+  if (group.request.title.includes("thousand comments")) {
+    return `${written ? count(written, "comment") : "No new comments"}: ${chargesOf(group)}.`;
+  }
+  return `${summaryOf(group)} ${perUnit(group)}`.trim();
+}
 
 function report(text) {
   if (text === measured.textContent) return;
@@ -28,76 +39,81 @@ function report(text) {
 }
 
 /** Send a request. Without the cookie of the inspector, it is not shown there. */
-async function request(method, path, body, options = { credentials: "omit" }) {
-  const headers = { ...JSON_TYPE, ...options.headers };
-  return (await send(path, { ...options, method, headers, body: method === "GET" ? null : JSON.stringify(body ?? {}) })).json();
+async function request(method, path, options = { credentials: "omit" }) {
+  const body = method === "GET" ? null : JSON.stringify({ visit });
+  return (await send(path, { ...options, method, headers: { ...JSON_TYPE, ...options.headers }, body })).json();
 }
 
 /** Send a request that is measured, in a trace of its own. */
-function measure(method, path, body) {
+function measure(method, path) {
   const trace = newKey();
   traces.add(trace);
-  return request(method, path, body, { headers: { traceparent: `00-${trace}-${newKey().slice(16)}-01` } });
+  return request(method, path, { headers: { traceparent: `00-${trace}-${newKey().slice(16)}-01` } });
 }
 
-/** Write a post, as long as the article's. Without an idempotency key, this costs no record of it. */
 async function write(run = request) {
-  author ??= (await request("POST", "/tour/readers")).userId;
-  return run("POST", "/api/posts", { userId: author, title: "Written on the tour", content: "Watch the copies arrive. ".repeat(59) });
+  if (!hasReaders) await request("POST", "/tour/readers");
+  hasReaders = true;
+  return run("POST", "/tour/posts");
 }
 
-async function rename(id) {
-  const { username } = await request("GET", `/api/users/${id}`);
-  const other = username.endsWith(".renamed") ? username.slice(0, -8) : `${username}.renamed`;
-  await measure("PUT", `/api/users/${id}`, { username: other });
-  return other;
+async function prepare(run) {
+  const answer = await run("POST", "/tour/comments");
+  written = answer.written;
+  prepared = answer.postIds;
 }
 
 async function like(times) {
   const posts = [];
   while (posts.length < times) posts.push(await write());
-  await Promise.all(posts.map(({ id }) => measure("POST", `/tour/likes/${id}`)));
-  return counted(posts);
+  return switchedOn(async () => {
+    await Promise.all(posts.map(({ id }) => measure("POST", `/tour/likes/${id}`)));
+    return counted(posts);
+  });
 }
 
 const ACTIONS = {
   async read() {
     if (!postId) throw new Error("There is no post yet. Write one first.");
     await measure("GET", `/api/posts/${postId}`);
+    return "One point read.";
   },
   async write() {
     await write(measure);
+    return "The post is written, and the change feed copies it.";
   },
   like: () => like(1),
   crowd: () => like(3),
   async prepare() {
-    prepared = await measure("POST", "/tour/comments");
+    await prepare(measure);
+    return written ? "The posts have 1,000 comments. Rename their author." : "The 1,000 comments are still there. Rename their author.";
   },
   async rename() {
-    await rename(prepared?.userId ?? userId);
+    const { username } = await measure("PUT", "/tour/name");
+    return `The author is now ${username}, and the change feed renames the comments.`;
   },
   async ownWrite() {
-    const edited = `Edited at ${new Date().toLocaleTimeString("en")}`;
-    // The inspector shows both. What counts here is what was read.
-    await request("PUT", `/api/posts/${prepared.id}`, { title: edited, content: "Read me." }, {});
-    const read = await request("GET", `/tour/reads/${prepared.id}`, undefined, {});
-    report(`Without the token: “${read.without ?? "no such post yet"}”. With it: “${read.with}”.`);
+    post ??= await write();
+    return switchedOn(async () => {
+      // The inspector shows both. What counts here is what was read.
+      await request("PUT", `/tour/posts/${post.id}`, {});
+      const read = await request("GET", `/tour/reads/${post.id}`, {});
+      return `Without the token: “${read.without ?? "no such post yet"}”. With it: “${read.with}”.`;
+    });
   },
   async break() {
-    // All faults again, also if the page has been open for long.
-    await request("PUT", "/tour/switches/");
-    await renew();
-    prepared = await insist(() => request("POST", "/tour/comments"));
-    const liked = await insist(write);
-    const name = await insist(() => rename(prepared.userId));
-    await insist(() => measure("POST", `/tour/likes/${liked.id}`));
-    for (let stale = prepared.postIds; stale.length; ) {
-      await new Promise(done => setTimeout(done, 3000));
-      const names = await Promise.all(stale.map(id => request("GET", `/api/posts/${id}/comments?limit=100`).catch(() => null)));
-      stale = stale.filter((_, index) => !names[index]?.items.every(one => one.userUsername === name));
-      checked.textContent = `${count(prepared.postIds.length - stale.length, "post")} of ${prepared.postIds.length} have the new name everywhere.`;
-    }
-    return `All 1,000 comments have the new name.\n${await insist(() => counted([liked]))}`;
+    await prepare(request);
+    const liked = await write();
+    return switchedOn(async () => {
+      const { username } = await insist(() => measure("PUT", "/tour/name"));
+      await insist(() => measure("POST", `/tour/likes/${liked.id}`));
+      for (let stale = prepared; stale.length; ) {
+        await new Promise(done => setTimeout(done, CHECK_MS));
+        const found = await Promise.all(stale.map(id => request("GET", `/api/posts/${id}/comments?limit=100`).catch(() => null)));
+        stale = stale.filter((_, index) => !found[index]?.items.every(one => one.userUsername === username));
+      }
+      return `All 1,000 comments have the new name. ${await insist(() => counted([liked]))}`;
+    });
   },
 };
 
@@ -105,70 +121,74 @@ const ACTIONS = {
 async function insist(run, attempts = 10) {
   return run().catch(error => {
     if (attempts === 1) throw error;
-    checked.textContent = "A request failed and will be sent again.";
     return insist(run, attempts - 1);
   });
 }
 
 /** Compare the counts of posts with their likes. */
 async function counted(posts) {
-  const texts = await Promise.all(posts.map(async ({ id }) => {
+  const found = await Promise.all(posts.map(async ({ id }) => {
     const [{ likeCount }, { items }] = await Promise.all(["", "/likes?limit=100"].map(part => request("GET", `/api/posts/${id}${part}`)));
     return `${items.length} likes, counted as ${likeCount}.`;
   }));
-  return texts.join("\n");
+  const same = found.every(one => one === found[0]);
+  return same ? `${posts.length > 1 ? "Each post: " : ""}${found[0]}` : found.join(" ");
 }
+
+/** Run the action with the emulator's switch of the step, if it has one. The server turns it off if it is not renewed. */
+async function switchedOn(act) {
+  const name = SWITCHES[buttons[0].dataset.run];
+  if (!name) return act();
+  const renew = () => request("PUT", `/tour/switches/${name}`);
+  const { isOn } = await renew();
+  if (!isOn) throw new Error(NO_EMULATOR);
+  const timer = setInterval(() => renew().catch(() => {}), RENEW_MS);
+  try {
+    return await act();
+  } finally {
+    clearInterval(timer);
+    await request("PUT", "/tour/switches/");
+  }
+}
+
+/** A rename without comments would show nothing. */
+const canRun = button => button.dataset.run !== "rename" || prepared !== null;
 
 for (const button of buttons) {
   button.addEventListener("click", async () => {
-    // Also the other one: without the 1,000 comments, `Rename` takes another author.
     for (const one of buttons) one.disabled = true;
     traces.clear();
     report("…");
-    checked.textContent = "";
+    verdict.textContent = "";
     try {
-      checked.textContent = await ACTIONS[button.dataset.run]() ?? "";
+      verdict.textContent = await ACTIONS[button.dataset.run]();
     } catch (error) {
-      report(error.message);
+      // The posts of a visit that was idle for long are deleted.
+      if (error.status === 404) prepared = post = null;
+      verdict.textContent = error.message;
     } finally {
-      for (const one of buttons) one.disabled = false;
+      if (!traces.size) report("");
+      for (const one of buttons) one.disabled = !canRun(one);
     }
   });
 }
 
-// The emulator's switch of this step is on while the page is shown. The server sets it back if it is not renewed.
-async function renew() {
-  clearTimeout(timer);
-  const { isOn } = await request("PUT", `/tour/switches/${wanted}`).catch(() => ({}));
-  if (!isOn) {
-    measured.textContent = "This step needs this repository's emulator, which `make run` starts. Skip it.";
-    for (const button of buttons) button.disabled = true;
-    return;
-  }
-  timer = setTimeout(renew, RENEW_MS);
-  if (measured.textContent.startsWith("Checking")) measured.textContent = "Press the button.";
-  // Old enough for the replicas when the button is pressed.
-  if (wanted === "lag") prepared ??= await write();
-}
-
-if (wanted) renew();
-addEventListener("pageshow", event => event.persisted && wanted && renew());
+// A page from the browser's cache would belong to a visit that has ended.
+addEventListener("pageshow", event => event.persisted && location.reload());
 addEventListener("pagehide", () => {
-  const leave = (method, path) => fetch(path, { method, headers: JSON_TYPE, body: "{}", keepalive: true, credentials: "omit" });
-  if (wanted) leave("PUT", "/tour/switches/");
-  // This deletes older posts. During a measurement, the change feeds would deliver the deletions with what is measured.
-  if (author) leave("POST", "/tour/readers");
+  const body = JSON.stringify({ visit });
+  fetch("/tour/end", { method: "POST", headers: JSON_TYPE, body, keepalive: true, credentials: "omit" });
 });
 
 async function bill(form) {
-  const { models, requests, load } = await article();
+  const { models, requests, feeds, load } = await article();
   const perDay = Object.fromEntries(new FormData(form));
   const rates = { C2: perDay.posts, C3: perDay.comments, C4: perDay.likes };
   for (const [name, share] of Object.entries(load.mix)) rates[name] = perDay.reads * share;
   const body = tour.querySelector("[data-bill]");
   body.replaceChildren();
   models.forEach((model, index) => {
-    const perSecond = Object.entries(rates).reduce((total, [name, rate]) => total + rate * requests[name].measured[index], 0) / 86400;
+    const perSecond = Object.entries(rates).reduce((total, [name, rate]) => total + rate * (requests[name].measured[index] + (feeds[name]?.[model] ?? 0)), 0) / 86400;
     const figures = [perSecond, perSecond * load.ruHour * load.hours].map(one => number(Math.round(one)));
     body.append(row("td", model === "this" ? "This blog" : model, ...figures));
   });
@@ -177,8 +197,3 @@ async function bill(form) {
 const form = tour.querySelector("[data-load]");
 form?.addEventListener("input", () => bill(form));
 if (form) bill(form);
-article().then(figures => {
-  for (const element of tour.querySelectorAll("[data-figure]")) {
-    element.textContent = element.dataset.figure.split(".").reduce((value, name) => value[name], figures);
-  }
-});
