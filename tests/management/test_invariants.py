@@ -324,16 +324,16 @@ async def test_no_state_that_the_app_leaves_is_a_violation(emulator: EmulatorThr
 async def _step(blog: Blog, step: str, number: int, user_id: str, post_id: str) -> None:
     match step:
         case "rename":
-            await edit_user(blog.users, user_id, UserChanges(username=unique("grace")), etag=None)
+            await edit_user(blog.users, user_id, UserChanges(username=unique("grace")))
         case "edit":
             changes = PostChanges(title=f"Edit {number}", content="Edited.")
-            await edit_post(blog.posts, post_id, changes, etag=None)
+            await edit_post(blog.posts, post_id, changes)
         case "delete":
-            await delete_post(blog.posts, post_id, etag=None)
+            await delete_post(blog.posts, post_id)
         case "like":
             await create_like(blog.stored, post_id, NewLike(user_id=user_id), idempotency_key=f"like{number}")
         case "unlike":
-            await delete_like(blog.stored, post_id, user_id, etag=None)
+            await delete_like(blog.stored, post_id, user_id)
         case "comment":
             new = NewComment(user_id=user_id, content="Well put.")
             await create_comment(blog.stored, post_id, new, idempotency_key=f"comment{number}")

@@ -168,7 +168,7 @@ async def test_an_item_with_a_null_key_does_not_hide_the_change_of_the_item_with
 async def test_an_id_that_no_url_can_carry_is_stored_as_a_failure(blog: Blog, item_id: str) -> None:
     """Each kind of item, in its last version, which the delivery would patch; and the deletion of the post."""
     author = await edit_user(
-        blog.users, (await blog.users.create(a_user()))["id"], UserChanges(username=unique("grace")), etag=None
+        blog.users, (await blog.users.create(a_user()))["id"], UserChanges(username=unique("grace"))
     )
     post, handled = a_post(author) | {"id": item_id, "postId": item_id, "version": 2}, a_post(author)
     former = {"userUsername": "former"}
@@ -212,7 +212,7 @@ async def test_a_front_page_is_refilled_without_a_post_that_no_copy_can_have(blo
     deleted, good = [await blog.posts.create(a_post(author)) for _ in range(2)]
     await blog.posts.create(a_post(author, second=60) | wrong | ({"postId": ".."} if "id" in wrong else {}))
     await blog.handle_posts([deleted])
-    await delete_post(blog.posts, deleted["id"], etag=None)
+    await delete_post(blog.posts, deleted["id"])
 
     errors = await blog.handle_posts([await blog.posts.read(deleted["id"], deleted["id"]) or {}])
 
