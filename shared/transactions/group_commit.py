@@ -9,14 +9,13 @@ docs and the tour for it.
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import Sequence
-from contextvars import Context, copy_context
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
 from shared.database.charges import Charge, add_share, deadline, metered
-from shared.database.coalescer import Coalescer
 from shared.database.container import Container
 from shared.database.refusals import BatchRefused
 from shared.database.retries import COMMIT_DEADLINE_S
@@ -28,83 +27,144 @@ from shared.transactions.batches import COUNTING, COUNTS, Added, add_item, count
 # A batch is limited to 100 operations and 2 MB; a comment can have 60 KB as JSON.
 GROUP_LIMIT: Final = 30
 
+_Post = tuple[Container, str]
+
 
 @dataclass(eq=False)
 class _Command:
-    """A comment or like to add, in the context of its request: its span and its charge."""
+    """A comment or like to add."""
 
     item: Item
     record: Item | None
-    context: Context = field(default_factory=copy_context)
     traceparent: str = field(default_factory=current_traceparent)
-    # The charge of the group and its size. Alone, a command charges its request directly.
-    bill: tuple[Charge, int] | None = None
-    # The simple path, if the command is alone.
-    alone: asyncio.Task[Added] | None = None
+    # While the command waits: the group that it has to write, or none if another command has written it.
+    turn: asyncio.Future[list[_Command]] | None = None
+    # What the group's batch did for this command. None: nothing, so the command writes itself.
+    outcome: Added | Exception | None = None
+    # The charge of the group, and its size.
+    share: tuple[Charge, int] | None = None
 
 
 class GroupCommit:
     """Groups commands that arrive while another one writes to the same post.
 
-    A command that waits alone takes the simple path, `add_item`. So does a command that makes the batch of its group
-    fail, and so do all commands of the group if the post is missing or has no counts.
+    A command that is alone writes itself with `add_item`, in its own task. The commands that arrive meanwhile wait, and
+    the first of them writes a batch for all. A command that makes the batch fail writes itself afterward, and so do all
+    commands of the group if the post is missing or has no counts.
     """
 
     def __init__(self, *, deadline_s: float = COMMIT_DEADLINE_S, overlap_after_s: float = 1.0) -> None:
+        """A write delays the next one by at most `overlap_after_s`."""
         self._deadline_s = deadline_s
-        self._commands: Coalescer[tuple[Container, str], _Command, Added | None] = Coalescer(
-            self._commit,
-            limit=GROUP_LIMIT,
-            shared_errors=(DatabaseThrottled, DatabaseUnavailable),
-            overlap_after_s=overlap_after_s,
-        )
+        self._overlap_after_s = overlap_after_s
+        # The waiting commands of each post that a command writes to.
+        self._waiting: dict[_Post, deque[_Command]] = {}
+        self._commits: set[asyncio.Task[None]] = set()  # the event loop holds only weak references
 
     async def add(self, posts: Container, item: Item, record: Item | None = None) -> Added:
         """Add a comment or like, as `add_item` does."""
-        command = _Command(item, record)
+        post, command = (posts, item["postId"]), _Command(item, record)
+        group = await self._wait(post, command)
+        if len(group) == 1:
+            with self._writing(post):
+                async with deadline(self._deadline_s):
+                    return await add_item(posts, item, record)
         try:
-            added = await self._commands.submit((posts, item["postId"]), command)
-        except asyncio.CancelledError:
-            # After a request has failed at its deadline, its command must not be tried again.
-            if command.alone is not None:
-                command.alone.cancel()
-            raise
+            if group:
+                # A task of its own, because the others need the batch even if this request is canceled.
+                commit = asyncio.create_task(self._commit(post, group))
+                self._commits.add(commit)
+                commit.add_done_callback(self._commits.discard)
+                with self._writing(post):
+                    await asyncio.shield(commit)
+            if isinstance(command.outcome, Exception):
+                raise command.outcome
         finally:
-            if command.bill is not None:
-                add_share(*command.bill)
-        # None: it was left out of its group, which wrote nothing for it.
-        return added or await add_item(posts, item, record)
+            if command.share is not None:
+                add_share(*command.share)
+        return command.outcome or await add_item(posts, item, record)
 
-    async def _commit(self, key: tuple[Container, str], commands: Sequence[_Command]) -> list[Added | None]:
-        first, *others = commands
-        if others:
-            return await asyncio.create_task(self._commit_group(*key, commands), context=first.context)
-        first.alone = asyncio.create_task(self._commit_alone(key[0], first), context=first.context)
-        return [await first.alone]
+    async def _wait(self, post: _Post, command: _Command) -> list[_Command]:
+        """Return the commands that this one has to write; none if another one has written it."""
+        if post not in self._waiting:
+            self._waiting[post] = deque()
+            try:
+                await asyncio.sleep(0)  # commands of the same moment join
+            except asyncio.CancelledError:
+                self._hand_on(post)
+                raise
+            return [command, *self._next(post, GROUP_LIMIT - 1)]
+        command.turn = asyncio.get_running_loop().create_future()
+        self._waiting[post].append(command)
+        try:
+            return await command.turn
+        except asyncio.CancelledError:
+            if not command.turn.cancelled() and (group := command.turn.result()):  # canceled before it could write
+                self._waiting[post].extendleft(reversed(group[1:]))
+                self._hand_on(post)
+            raise
 
-    async def _commit_alone(self, posts: Container, command: _Command) -> Added:
-        async with deadline(self._deadline_s):
-            return await add_item(posts, command.item, command.record)
+    @contextmanager
+    def _writing(self, post: _Post) -> Iterator[None]:
+        """Hand on the turn when the block ends, or earlier if it takes longer than a write should."""
+        timer = asyncio.get_running_loop().call_later(self._overlap_after_s, self._hand_on, post)
+        try:
+            yield
+        finally:
+            if timer.when() > asyncio.get_running_loop().time():
+                timer.cancel()
+                self._hand_on(post)
 
-    async def _commit_group(self, posts: Container, post_id: str, commands: Sequence[_Command]) -> list[Added | None]:
-        """Write one batch and return the items as created, or None for commands that have to take the simple path."""
-        # The first command for each item: a batch that creates an item twice is refused.
-        group = list({command.item["id"]: command for command in reversed(commands)}.values())
-        with span("group commit", links=[command.traceparent for command in commands]), metered() as charge:
+    def _hand_on(self, post: _Post) -> None:
+        """Let the first waiting command write for all that wait."""
+        group = self._next(post, GROUP_LIMIT)
+        if group and (turn := group[0].turn):
+            turn.set_result(group)
+        else:
+            del self._waiting[post]
+
+    def _next(self, post: _Post, limit: int) -> list[_Command]:
+        waiting, group = self._waiting[post], list[_Command]()
+        while waiting and len(group) < limit:
+            command = waiting.popleft()
+            if command.turn is not None and not command.turn.done():  # done: canceled
+                group.append(command)
+        return group
+
+    async def _commit(self, post: _Post, commands: Sequence[_Command]) -> None:
+        """Write one batch, and tell each command its outcome."""
+        try:
+            with span("group commit", links=[command.traceparent for command in commands]), metered() as charge:
+                for command in commands:
+                    command.share = (charge, len(commands))
+                async with deadline(self._deadline_s):
+                    await _write(*post, commands)
+        except (DatabaseThrottled, DatabaseUnavailable) as error:
             for command in commands:
-                command.bill = (charge, len(commands))
-            async with deadline(self._deadline_s):
-                while group:
-                    differences = Counter(COUNTS[command.item["type"]] for command in group)
-                    written = [(one, command) for command in group for one in creations(command.item, command.record)]
-                    operations = [count_patch(post_id, differences), *(operation for operation, _ in written)]
-                    try:
-                        _, *results = await posts.batch(post_id, operations)
-                    except BatchRefused as refused:
-                        if refused.index == COUNTING:
-                            break
-                        group.remove(written[refused.index - 1][1])
-                    else:
-                        created = {item["id"]: Added(item, created=True) for item in results}
-                        return [created[one.item["id"]] if one in group else None for one in commands]
-        return [None] * len(commands)
+                command.outcome = error
+        except Exception:  # noqa: BLE001, S110 - without an outcome, each command writes itself and gets its own error
+            pass
+        finally:
+            for command in commands[1:]:
+                if command.turn is not None and not command.turn.done():
+                    command.turn.set_result([])
+
+
+async def _write(posts: Container, post_id: str, commands: Sequence[_Command]) -> None:
+    # The first command for each item: a batch that creates an item twice is refused.
+    group = list({command.item["id"]: command for command in reversed(commands)}.values())
+    while group:
+        differences = Counter(COUNTS[command.item["type"]] for command in group)
+        written = [(new, command) for command in group for new in creations(command.item, command.record)]
+        operations = [count_patch(post_id, differences), *(operation for operation, _ in written)]
+        try:
+            _, *results = await posts.batch(post_id, operations)
+        except BatchRefused as refused:
+            if refused.index == COUNTING:
+                return
+            group.remove(written[refused.index - 1][1])
+        else:
+            created = {item["id"]: item for item in results}
+            for command in group:
+                command.outcome = Added(created[command.item["id"]], created=True)
+            return
