@@ -1,4 +1,4 @@
-"""What Microsoft's host answered and delivered, as recorded in files. `make test-host-fidelity RECORD=1` records anew."""
+"""What Microsoft's host answered and delivered, in files, which `make test-host-fidelity RECORD=1` writes again."""
 
 from __future__ import annotations
 

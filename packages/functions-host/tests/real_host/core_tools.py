@@ -39,8 +39,7 @@ class RealHost:
     log: Path
 
     def log_lines(self, *, containing: str) -> list[str]:
-        lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
-        return [line for line in lines if containing in line]
+        return [line for line in _text(self.log).splitlines() if containing in line]
 
 
 @asynccontextmanager
@@ -95,9 +94,13 @@ async def _version_when_running(process: subprocess.Popen[bytes], port: int, log
                 if status["state"] == "Running" and await _json(session, "/admin/functions"):
                     return f"Azure Functions host {status['versionDetails'].partition('+')[0]}"
             await asyncio.sleep(_POLL_S)
-    raise AssertionError("the host did not start:\n" + log.read_text(encoding="utf-8", errors="replace"))
+    raise AssertionError("the host did not start:\n" + _text(log))
 
 
 async def _json(session: ClientSession, path: str) -> Any:
     async with session.get(path, raise_for_status=True) as response:
         return json.loads(await response.read())
+
+
+def _text(log: Path) -> str:
+    return log.read_text(encoding="utf-8", errors="replace")

@@ -35,7 +35,7 @@ _HOST_JSON = {
     "extensions": {"cosmosDB": {"connectionMode": "Gateway"}},
 }
 # Depends on the text's place in a buffer; test_date_texts.py says why.
-_MINUTES_THAT_ARE_NOT_DIGITS = re.compile(r"/Date\(-?\d+[+-]\d\d(?!\d\d\)/)")
+_MINUTES_THAT_ARE_NOT_DIGITS = re.compile(r"/Date\(-?\d+[+-]\d\d(?!\d\d\)|\))")
 
 
 async def test_the_real_host_delivers_texts_as_functions_host_parses_them(
