@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import codecs
 import gzip
 import json
@@ -19,6 +18,7 @@ from tests.api import Api, ApiResponse, Json
 from tests.functions.invocations import UNTRACED
 from tests.items import unique
 from tests.problems import assert_problem
+from tests.raw_http import raw
 from tests.running_app import RunningApp
 
 LIMIT = 1024 * 1024
@@ -334,18 +334,6 @@ async def test_the_app_itself_refuses_an_invalid_host_header(path: str) -> None:
         answer = await function(request, UNTRACED)
         assert answer.status_code == 400, host
         assert json.loads(answer.get_body())["instance"] == path
-
-
-async def raw(app: RunningApp, request: bytes) -> bytes:
-    """Send raw bytes and return the whole response."""
-    host, port = app.url.removeprefix("http://").split(":")
-    reader, writer = await asyncio.open_connection(host, int(port))
-    writer.write(request)
-    await writer.drain()
-    answer = await reader.read()
-    writer.close()
-    await writer.wait_closed()
-    return answer
 
 
 async def test_responses_omit_database_properties(api: Api) -> None:

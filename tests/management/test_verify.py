@@ -34,7 +34,7 @@ from tests.management.breakages import (
     set_on_post,
     set_operations,
 )
-from tests.management.test_manage import manage_blog
+from tests.management.command_line import manage_blog
 
 
 @pytest.fixture
