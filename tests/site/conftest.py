@@ -6,14 +6,29 @@ from collections.abc import AsyncIterator
 
 import pytest
 from aiohttp import ClientSession
+from playwright.async_api import Browser
 
 from tests.api import Api
+from tests.auth.conftest import app_service_app, session
+from tests.browser import running_chromium
 from tests.functions.conftest import app, gateway, quiet_api, quiet_app, stored
-from tests.functions.test_read_your_writes import apps, clock, instances, lagging
+from tests.instances import apps, clock, instances, lagging
 from tests.running_app import RunningApp
 from tests.site.pages import Site
 
-__all__ = ["app", "apps", "clock", "gateway", "instances", "lagging", "quiet_api", "quiet_app", "stored"]
+__all__ = [
+    "app",
+    "app_service_app",
+    "apps",
+    "clock",
+    "gateway",
+    "instances",
+    "lagging",
+    "quiet_api",
+    "quiet_app",
+    "session",
+    "stored",
+]
 
 
 @pytest.fixture
@@ -26,3 +41,18 @@ def quiet_site(quiet_api: Api, quiet_app: RunningApp) -> Site:
 async def site(app: RunningApp) -> AsyncIterator[Site]:
     async with ClientSession() as session:
         yield Site(session, app.url)
+
+
+@pytest.fixture(scope="session")
+async def chromium() -> AsyncIterator[Browser]:
+    """One browser per test worker."""
+    async with running_chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+async def browser(chromium: Browser) -> AsyncIterator[Browser]:
+    """The browser, in which this test opens profiles of its own."""
+    yield chromium
+    for context in chromium.contexts:
+        await context.close()
