@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 from aiohttp import ClientSession
 from playwright.async_api import Browser
 
+from shared.settings import Account, Settings
 from tests.api import Api
 from tests.auth.conftest import app_service_app, session
+from tests.blog import EmulatorThread
 from tests.browser import running_chromium
 from tests.functions.conftest import app, gateway, quiet_api, quiet_app, stored
 from tests.instances import apps, clock, instances, lagging
-from tests.running_app import RunningApp
+from tests.items import unique
+from tests.running_app import RunningApp, provisioned, running_app
 from tests.site.pages import Site
 
 __all__ = [
@@ -35,6 +38,22 @@ __all__ = [
 def quiet_site(quiet_api: Api, quiet_app: RunningApp) -> Site:
     """A client of an app without change-feed functions, which has made its first requests."""
     return Site(quiet_api.session, quiet_app.url)
+
+
+@pytest.fixture(scope="module")
+def inspected_app(emulator: EmulatorThread, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
+    """An app with the inspector, on its own database."""
+    settings = provisioned(
+        Settings(account=Account(emulator.endpoint, emulator.key), database=unique("inspected"), inspector=True)
+    )
+    with running_app(settings, tmp_path_factory.mktemp("inspected-app") / "host.log") as running:
+        yield running
+
+
+@pytest.fixture
+async def inspected(inspected_app: RunningApp) -> AsyncIterator[Api]:
+    async with ClientSession() as session:
+        yield Api(session, inspected_app.url, inspected_app.openapi)
 
 
 @pytest.fixture
