@@ -50,7 +50,7 @@ FREE = {
     *(("post", name) for name in ("nameVersion", "editId")),
     *(("tombstone", name) for name in ("userId", "title", "content", "ttl", "version", "creationDate")),
     *(("record", name) for name in ("fingerprint", "ttl")),
-    *(("reservation", name) for name in ("nameVersion", "username", "editId")),
+    *(("reservation", name) for name in ("nameVersion", "username", "editId", "reservedTs")),
     *(("failure", name) for name in ("source", "container", "itemId", "failureDate", "error")),
 }
 
