@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import azure.functions as func
+from azure.functions.decorators.function_app import FunctionBuilder
 
 from tests.functions.invocations import UNTRACED
 from tests.raw_http import raw
@@ -24,7 +25,7 @@ async def assert_invalid_hosts_are_refused(app: RunningApp, path: str) -> None:
     assert len(app.log_lines(containing="Traceback")) == before
 
 
-async def assert_function_refuses_invalid_hosts(function: func.FunctionBuilder, path: str) -> None:
+async def assert_function_refuses_invalid_hosts(function: FunctionBuilder, path: str) -> None:
     """Call a function with URLs that the host refuses. Hosts differ in what they let through."""
     run = function.build().get_user_function()
 
