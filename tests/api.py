@@ -16,6 +16,10 @@ from tests.items import unique
 
 Json = dict[str, Any]
 Headers = Mapping[str, str] | None
+POST_PROPERTIES = {
+    *("id", "type", "postId", "userId", "userUsername"),
+    *("title", "content", "commentCount", "likeCount", "creationDate"),
+}
 
 
 @dataclass(frozen=True)

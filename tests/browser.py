@@ -33,6 +33,10 @@ _ARGUMENTS = (
     "--disable-site-isolation-trials",
     f"--disable-features={','.join(_DISABLED_FEATURES)}",
 )
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+DESKTOP = {"viewport": {"width": 1440, "height": 900}}
+# A script that returns the background of an element, and what it returns if there is none.
+BACKGROUND, TRANSPARENT = "element => getComputedStyle(element).backgroundColor", "rgba(0, 0, 0, 0)"
 
 
 @asynccontextmanager

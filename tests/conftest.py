@@ -10,11 +10,9 @@ import hypothesis
 import pytest
 from aiohttp import ClientSession
 from cosmos_emulator import EmulatorSettings
-from playwright.async_api import Browser
 
 from tests.api import Api
 from tests.blog import Blog, EmulatorThread, new_blog
-from tests.browser import running_chromium
 from tests.running_app import RunningApp
 
 # No time limits, because a busy machine must not fail a test.
@@ -63,18 +61,3 @@ def both_script_views(emulator: EmulatorThread, request: pytest.FixtureRequest) 
 async def api(app: RunningApp) -> AsyncIterator[Api]:
     async with ClientSession() as session:
         yield Api(session, app.url, app.openapi)
-
-
-@pytest.fixture(scope="session")
-async def chromium() -> AsyncIterator[Browser]:
-    """One browser per test worker."""
-    async with running_chromium() as browser:
-        yield browser
-
-
-@pytest.fixture
-async def browser(chromium: Browser) -> AsyncIterator[Browser]:
-    """The browser, in which this test opens profiles of its own."""
-    yield chromium
-    for context in chromium.contexts:
-        await context.close()

@@ -28,7 +28,7 @@ FIELDS = (
 async def wanted_copy(posts: Container, post_id: str) -> Item | None:
     """Return the copy that a post should have. Costs one point read."""
     post = await posts.read(post_id, post_id)
-    if post is None or post["type"] != Post.TYPE:
+    if post is None or post.get("type") != Post.TYPE:
         return None
     try:
         return short_form(post)

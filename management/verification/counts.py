@@ -44,7 +44,7 @@ async def recount(posts: Container, post_id: str) -> Recount | None:
     """
     for _ in range(_ATTEMPTS):
         before = await posts.read(post_id, post_id)
-        if before is None or before["type"] != Post.TYPE:
+        if before is None or before.get("type") != Post.TYPE:
             return None
         comments, likes = await _count(posts, post_id, Comment.TYPE), await _count(posts, post_id, Like.TYPE)
         after = await posts.read(post_id, post_id)

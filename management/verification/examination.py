@@ -147,7 +147,7 @@ class _Examination:
         ids = await self.blog.posts.query(_LASTING, {"longest": DELETED_TTL_S}, partition_key=post_id, page_size=1000)
         if ids:
             more = f" and {len(ids) - _NAMED_IDS} more" if len(ids) > _NAMED_IDS else ""
-            is_deleted = post is not None and post["type"] in (DELETED_TYPE, FORMER_DELETED_TYPE)
+            is_deleted = post is not None and post.get("type") in (DELETED_TYPE, FORMER_DELETED_TYPE)
             advice = REBUILD if is_deleted else _RESTORE_POST
             shown = f"items never expire: {', '.join(ids[:_NAMED_IDS])}{more}"
             self._found(Kind.LEFTOVER, f"post {post_id}", shown, advice)

@@ -10,7 +10,6 @@ from tests.api import Api
 from tests.auth.conftest import principal
 from tests.items import unique
 from tests.running_app import RunningApp
-from tests.site.pages import Site
 
 
 async def test_a_principal_can_act_only_as_their_own_user(session: ClientSession, app_service_app: RunningApp) -> None:
@@ -62,28 +61,6 @@ async def test_providers_and_principals_map_to_different_users() -> None:
     assert len({caller_of(*name).user for name in names}) == 3
 
 
-async def test_a_page_names_the_user_of_its_session(session: ClientSession, app_service_app: RunningApp) -> None:
-    ada = principal(unique("ada"))
-    user = await Api(session, app_service_app.url, app_service_app.openapi, headers=ada).new_user()
-    site = Site(session, app_service_app.url)
-
-    own, anonymous = await site.get("/write", ada), await site.get("/write")
-    again = await site.get("/write", {"If-None-Match": own.headers["etag"]})
-
-    assert own.page.one("html")["data-caller"] == user["id"]
-    assert anonymous.page.one("html")["data-caller"] == ""
-    # A cache that keeps a page has to ask, and gets another page for another person.
-    assert (own.headers["cache-control"], anonymous.headers["cache-control"]) == ("private, no-cache", "no-cache")
-    assert (again.status, again.headers["etag"]) == (200, anonymous.headers["etag"])
-
-
-async def test_an_error_page_names_the_user_too(session: ClientSession, app_service_app: RunningApp) -> None:
-    missing = await Site(session, app_service_app.url).get("/posts/unknown", principal("ada"))
-
-    assert missing.status == 404
-    assert missing.page.one("html")["data-caller"] == str(caller_of("app-service:aad", "ada").user)
-
-
 async def test_principal_headers_are_ignored_in_function_key_mode(api: Api) -> None:
     """Tokens are ignored too: callers with a function key name the user in the body."""
     headers = principal("ada") | {"Authorization": "Bearer a.b.c"}
@@ -91,8 +68,6 @@ async def test_principal_headers_are_ignored_in_function_key_mode(api: Api) -> N
     users = [await api.create_user(unique("ada"), headers) for _ in range(2)]
     post = await api.create_post(users[0].body["id"], "A title", "Some content.", headers)
     edited = await api.edit_post(post.body["id"], "A title", "Edited.", principal("grace"))
-    page = await Site(api.session, api.url).get("/write", headers)
 
     assert [answer.status for answer in (*users, post, edited)] == [201, 201, 201, 200]
     assert users[0].body["id"] != users[1].body["id"]
-    assert page.page.one("html")["data-caller"] == ""

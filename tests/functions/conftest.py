@@ -12,8 +12,11 @@ from shared.settings import Account, Settings
 from tests.api import Api
 from tests.blog import Blog, EmulatorThread, at
 from tests.gateway import Gateway
+from tests.instances import apps, clock, instances, lagging
 from tests.items import unique
 from tests.running_app import TRIGGERS, RunningApp, provisioned, running_app
+
+__all__ = ["apps", "clock", "instances", "lagging"]
 
 
 @pytest.fixture(scope="package")

@@ -13,25 +13,25 @@ from aiohttp import ClientSession
 from cachecontrol import CacheControl
 
 from tests.api import Api
+from tests.plain_http import PlainClient
 from tests.running_app import RunningApp
-from tests.site.pages import Site
 
 ENCODINGS = pytest.mark.parametrize("encoding", ["identity", "gzip"])
 
 
 @pytest.fixture
-async def site(app: RunningApp) -> AsyncIterator[Site]:
+async def client(app: RunningApp) -> AsyncIterator[PlainClient]:
     async with ClientSession() as session:
-        yield Site(session, app.url)
+        yield PlainClient(session, app.url)
 
 
 @pytest.fixture
-async def paths(api: Api, site: Site) -> list[str]:
+async def paths(api: Api, client: PlainClient) -> list[str]:
     """One path of each route that has GET, except the catch-all."""
     author = await api.new_user()
     post = await api.new_post(author, content="Some content. " * 200)
     names = {"postId": post["id"], "userId": author["id"], "version": "v", "name": "site.css", "asset": "docs.js"}
-    functions = json.loads((await site.get("/admin/functions")).content)
+    functions = json.loads((await client.get("/admin/functions")).content)
     triggers = [function["config"]["bindings"][0] for function in functions]
     routes = [trigger["route"] for trigger in triggers if "GET" in trigger.get("methods", [])]
     return [
@@ -42,17 +42,17 @@ async def paths(api: Api, site: Site) -> list[str]:
 
 @ENCODINGS
 async def test_a_304_has_the_type_and_lifetime_of_its_representation(
-    site: Site, paths: list[str], encoding: str
+    client: PlainClient, paths: list[str], encoding: str
 ) -> None:
     accepts = {"Accept-Encoding": encoding}
     with_etag = 0
     for path in paths:
-        full = await site.get(path, accepts)
+        full = await client.get(path, accepts)
         assert full.status == 200, path
         if "etag" not in full.headers:
             continue
         with_etag += 1
-        known = await site.get(path, accepts | {"If-None-Match": "*"})
+        known = await client.get(path, accepts | {"If-None-Match": "*"})
         assert (known.status, known.content) == (304, b""), path
         for name in ("content-type", "cache-control", "vary", "content-security-policy"):
             assert known.headers.get(name) == full.headers.get(name), (path, name)
@@ -60,7 +60,9 @@ async def test_a_304_has_the_type_and_lifetime_of_its_representation(
 
 
 @ENCODINGS
-async def test_a_cache_serves_what_the_app_serves(app: RunningApp, site: Site, paths: list[str], encoding: str) -> None:
+async def test_a_cache_serves_what_the_app_serves(
+    app: RunningApp, client: PlainClient, paths: list[str], encoding: str
+) -> None:
     def types_and_starts(path: str) -> set[tuple[str, bytes]]:
         # The cache revalidates on the second and third request, and its answer has the headers of the 304.
         headers = {"Accept-Encoding": encoding, "Cache-Control": "max-age=0"}
@@ -70,16 +72,16 @@ async def test_a_cache_serves_what_the_app_serves(app: RunningApp, site: Site, p
         return {(answer.headers["Content-Type"], answer.content[:20]) for answer in answers}
 
     for path in paths:
-        direct = await site.get(path)
+        direct = await client.get(path)
         assert await asyncio.to_thread(types_and_starts, path) == {
             (direct.headers["content-type"], direct.content[:20])
         }, path
 
 
-async def test_no_response_leaves_its_lifetime_to_the_cache(api: Api, site: Site, paths: list[str]) -> None:
+async def test_no_response_leaves_its_lifetime_to_the_cache(api: Api, client: PlainClient, paths: list[str]) -> None:
     """Caches can choose one for 200 and 404 (RFC 9111, 4.2.2). Varnish keeps both for two minutes."""
     missing = ["/api/posts/unknown", "/posts/unknown", "/assets/v/unknown", "/api/docs/unknown", "/api/feed?limit=x"]
 
-    assert [path for path in paths + missing if "cache-control" not in (await site.get(path)).headers] == []
-    errors = [await site.get(path) for path in missing]
+    assert [path for path in paths + missing if "cache-control" not in (await client.get(path)).headers] == []
+    errors = [await client.get(path) for path in missing]
     assert {answer.headers["cache-control"] for answer in errors} == {"no-store"}

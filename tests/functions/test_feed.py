@@ -8,9 +8,8 @@ import pytest
 
 from shared.data.posts import FRONT_PAGE_LENGTH
 from shared.models.base import Item, now
-from tests.api import Api
+from tests.api import POST_PROPERTIES, Api
 from tests.blog import Blog
-from tests.functions.test_posts import PROPERTIES
 from tests.items import a_post
 from tests.polling import eventually
 
@@ -38,7 +37,7 @@ async def test_new_posts_are_listed_first_in_short_form(api: Api) -> None:
 
     assert [item["id"] for item in items] == [post["id"] for post in reversed(posts)]
     for item in items:
-        assert set(item) == PROPERTIES
+        assert set(item) == POST_PROPERTIES
         assert item["content"].endswith("word…")
 
 

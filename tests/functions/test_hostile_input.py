@@ -15,8 +15,8 @@ from functions.docs import operations
 from shared.http.openapi import ApiOperation
 from shared.models.base import is_item_id
 from tests.api import Api, ApiResponse
-from tests.functions.test_errors import raw
 from tests.items import unique
+from tests.raw_http import raw
 from tests.running_app import RunningApp
 
 BODIES = {

@@ -8,25 +8,10 @@ import re
 
 import pytest
 
-from tests.api import Api, ApiResponse, Json
+from tests.api import POST_PROPERTIES, Api, ApiResponse, Json
 from tests.blog import Blog
 from tests.items import unique
 from tests.polling import eventually
-
-PROPERTIES = {
-    *(
-        "id",
-        "type",
-        "postId",
-        "userId",
-        "userUsername",
-        "title",
-        "content",
-        "commentCount",
-        "likeCount",
-        "creationDate",
-    ),
-}
 
 
 async def test_a_created_post_has_exactly_its_documented_properties(api: Api) -> None:
@@ -35,8 +20,8 @@ async def test_a_created_post_has_exactly_its_documented_properties(api: Api) ->
     answer = await api.create_post(author["id"], "A title", "Some content.")
 
     assert answer.status == 201
-    assert set(answer.body) == PROPERTIES
-    assert {name: answer.body[name] for name in PROPERTIES - {"id", "postId", "creationDate"}} == {
+    assert set(answer.body) == POST_PROPERTIES
+    assert {name: answer.body[name] for name in POST_PROPERTIES - {"id", "postId", "creationDate"}} == {
         "type": "post",
         "userId": author["id"],
         "userUsername": author["username"],
@@ -163,7 +148,7 @@ async def test_a_users_posts_are_listed_newest_first_in_short_form(api: Api) -> 
 
     assert [item["id"] for item in items] == [post["id"] for post in reversed(posts)]
     for item, post in zip(items, reversed(posts), strict=True):
-        assert set(item) == PROPERTIES
+        assert set(item) == POST_PROPERTIES
         assert item == post | {"content": item["content"]}
         assert item["content"].endswith("word…")
         assert len(item["content"]) <= 200

@@ -1,90 +1,21 @@
-"""Two instances on one database whose replicas lag: `x-ms-session-token` takes what one wrote to the other.
-
-The emulator's clock stands still, so replicas catch up only when a test advances it.
-"""
+"""`x-ms-session-token` takes what a client wrote to one instance to another one, whose replicas lag."""
 
 from __future__ import annotations
 
 import asyncio
 import base64
-import re
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-from aiohttp import ClientSession
-from cosmos_emulator import EmulatorSettings
-from cosmos_emulator.latency import Latency
 
 from shared.database.client import connect
 from shared.database.sessions import Session
-from shared.settings import Account, Settings, TransactionMode
-from tests.api import Api, ApiResponse
-from tests.blog import EmulatorThread
+from tests.api import ApiResponse
+from tests.instances import TOKEN, Instances, rewritten
 from tests.items import unique
 from tests.problems import assert_problem
-from tests.running_app import TRIGGERS, RunningApp, provisioned, running_app
-
-LAG_S = 0.5
-TOKEN = "x-ms-session-token"
-
-
-@dataclass
-class Clock:
-    now_s: float
-
-    def __call__(self) -> float:
-        return self.now_s
-
-
-@dataclass(frozen=True)
-class Instances:
-    """Two instances of the app, through which a client writes to one and reads from the other."""
-
-    writer: Api
-    reader: Api
-    clock: Clock
-
-    def let_replicas_catch_up(self) -> None:
-        self.clock.now_s += LAG_S
-
-
-@pytest.fixture(scope="module")
-def clock() -> Clock:
-    return Clock(time.time())
-
-
-@pytest.fixture(scope="module")
-def lagging(clock: Clock) -> Iterator[EmulatorThread]:
-    with EmulatorThread(EmulatorSettings(replica_lag=Latency(LAG_S), clock=clock)) as running:
-        yield running
-
-
-@pytest.fixture(scope="module", params=["batch", "procedure"])
-def apps(
-    lagging: EmulatorThread, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[RunningApp, RunningApp]]:
-    way: TransactionMode = request.param
-    settings = provisioned(
-        Settings(account=Account(lagging.endpoint, lagging.key), database=unique("blog"), transactions=way)
-    )
-    logs = tmp_path_factory.mktemp("instances")
-    with (
-        running_app(settings, logs / "writer.log", disabled=TRIGGERS) as writer,
-        running_app(settings, logs / "reader.log", disabled=TRIGGERS) as reader,
-    ):
-        yield writer, reader
-
-
-@pytest.fixture
-async def instances(apps: tuple[RunningApp, RunningApp], clock: Clock) -> AsyncIterator[Instances]:
-    async with ClientSession() as session:
-        writer, reader = (Api(session, app.url, app.openapi) for app in apps)
-        found = Instances(writer, reader, clock)
-        found.let_replicas_catch_up()
-        yield found
+from tests.running_app import RunningApp
 
 
 def token_of(answer: ApiResponse) -> dict[str, str]:
@@ -254,15 +185,6 @@ async def test_a_conditional_read_with_a_token_is_not_answered_from_a_stale_vers
     assert (without.status, brought.status) == (304, 200)
 
 
-def rewritten(answer: ApiResponse, pattern: str, replacement: str) -> dict[str, str]:
-    """The answer's token with another content."""
-    payload = answer.headers[TOKEN].removeprefix("1.")
-    content = base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)).decode()
-    changed = re.sub(pattern, replacement, content)
-    assert changed != content
-    return {TOKEN: "1." + base64.urlsafe_b64encode(changed.encode()).decode().rstrip("=")}
-
-
 async def test_a_forged_token_is_ignored_at_once_and_changes_nothing_for_other_requests(instances: Instances) -> None:
     own = await instances.reader.create_user(unique("ada"))
     path, forged = own.headers["location"], rewritten(own, r"#\d+", "#999999999999999999")
@@ -370,11 +292,3 @@ async def test_a_rename_succeeds_although_replicas_lack_the_previous_one(instanc
     stale = await instances.reader.edit_user(user["id"], name := unique("ada"))
 
     assert (stale.status, stale.body["username"]) == (200, name)
-
-
-async def test_pages_return_no_token(api: Api, app: RunningApp) -> None:
-    path = f"{app.url}/users/{(await api.new_user())['id']}"
-
-    async with api.session.get(path) as page, api.session.head(path) as head:
-        assert (page.status, TOKEN in page.headers) == (200, False)
-        assert (head.status, TOKEN in head.headers) == (200, False)

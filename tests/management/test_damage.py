@@ -21,7 +21,7 @@ from shared.models.base import Item
 from shared.models.post import short_form
 from tests.blog import Blog
 from tests.items import a_comment, a_like, a_post, a_user
-from tests.management.test_invariants import DATES, NUMBERS, TEXTS
+from tests.management.boundary_values import DATES, NUMBERS, TEXTS
 from tests.running_app import TRIGGERS, RunningApp, running_app
 
 _ABSENT = object()

@@ -18,7 +18,7 @@ from shared.models.base import Item
 from shared.models.user import NewUser
 from tests.blog import Blog
 from tests.items import a_post, unique
-from tests.management.test_manage import manage_blog
+from tests.management.command_line import manage_blog
 
 
 async def _author(blog: Blog) -> Item:

@@ -35,7 +35,8 @@ from shared.models.post import DELETED_TYPE, NewPost, PostChanges, short_form
 from shared.models.user import NewUser, UserChanges
 from tests.blog import Blog, EmulatorThread, new_blog
 from tests.items import a_comment, a_like, a_post, a_record, a_user, moment, unique
-from tests.management.test_manage import manage_blog
+from tests.management.boundary_values import DATES, NUMBERS, TEXTS
+from tests.management.command_line import manage_blog
 from tests.running_app import REPOSITORY
 
 ABSENT = "(absent)"
@@ -49,7 +50,7 @@ FREE = {
     *(("post", name) for name in ("nameVersion", "editId")),
     *(("tombstone", name) for name in ("userId", "title", "content", "ttl", "version", "creationDate")),
     *(("record", name) for name in ("fingerprint", "ttl")),
-    *(("reservation", name) for name in ("nameVersion", "username", "editId")),
+    *(("reservation", name) for name in ("nameVersion", "username", "editId", "reservedTs")),
     *(("failure", name) for name in ("source", "container", "itemId", "failureDate", "error")),
 }
 
@@ -104,26 +105,6 @@ NAMES += [("copy", name) for name in short_form(a_post(a_user())) if name not in
 NAMES += [("copy in `feed`", name) for name in short_form(a_post(a_user())) if name != "id"]
 NAMES += [(kind, "type") for kind in ("user", "reservation", "post", "comment", "like", "tombstone", "record")]
 NAMES += [(kind, "editId") for kind in ("user", "post")] + [("post", "editedDate")]
-DATES = ["0001-01-01T00:00:00+08:00", "9999-12-31T23:59:59-08:00", "0000-01-01T00:00:00Z", "2026-02-30T00:00:00Z"]
-DATES += ["2026-01-01T00:00:00.000Z", "/Date(0)/", "2026-W01", "24:00"]
-NUMBERS = [0, -0.0, 1, -1, 2, 1.5, 1e308, -1e308, 5e-324, 2**31 - 1, 2**53, 2**63, 10**30, True, False]
-TEXTS = [
-    "",
-    " ",
-    "\u200b",
-    "\u0000",
-    "\n",
-    "x" * 300,
-    "x" * 7_000,
-    "😀",
-    "\U0010ffff",
-    "../..",
-    "..",
-    "a/b",
-    "a ",
-    "%",
-    "'\"`",
-]
 JSON = [None, [], [1], {}, {"a": 1}, {"id": 1}, ABSENT]
 
 

@@ -26,7 +26,7 @@ from shared.models.post import NewPost
 from shared.models.user import NewUser
 from tests.blog import Blog, EmulatorThread, new_blog
 from tests.items import unique
-from tests.management.test_manage import manage_blog
+from tests.management.command_line import manage_blog
 from tests.observability.ingestion import Ingestion
 from tests.polling import eventually
 from tests.running_app import RunningApp, running_app

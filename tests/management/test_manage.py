@@ -6,33 +6,18 @@ import asyncio
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from cosmos_emulator import WELL_KNOWN_KEY
-from typer.testing import CliRunner, Result
 
-from manage import app
 from management import item_count
 from shared.models.base import Item
 from tests.blog import Blog
+from tests.management.command_line import manage_blog
 
 _ROOT = Path(__file__).parent.parent.parent
 ON_TERMINAL = {"FORCE_COLOR": "1"}
-
-
-async def manage_blog(
-    blog: Blog, *arguments: str, database: str | None = None, variables: Mapping[str, str] | None = None
-) -> Result:
-    """Run a command on the test's database."""
-    settings = blog.settings
-    environment = {
-        "COSMOS": f"AccountEndpoint={settings.account.endpoint};AccountKey={settings.account.key};",
-        "BLOG_DATABASE": database or settings.database,
-        **(variables or {}),
-    }
-    return await asyncio.to_thread(CliRunner().invoke, app, arguments, env=environment)
 
 
 async def test_every_command_prints_its_result_and_request_charge(blog: Blog) -> None:

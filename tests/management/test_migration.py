@@ -26,7 +26,7 @@ from shared.settings import Account, Settings
 from tests.blog import EmulatorThread
 from tests.identity import deployed_account, managed_identity
 from tests.items import unique
-from tests.management.test_provision_check import manage
+from tests.management.command_line import manage
 from tests.running_app import REPOSITORY, environment_of
 
 # User 0 always has 29 posts, the first with 20 comments and a like by each user.

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
 from azure.cosmos import PartitionKey
 from cosmos_emulator import WELL_KNOWN_KEY
-from typer.testing import CliRunner, Result
+from typer.testing import CliRunner
 
 from manage import app
 from management.commands import check_definitions
@@ -17,12 +16,7 @@ from shared.settings import Account, Settings
 from tests.blog import Blog, at
 from tests.gateway import Gateway, named
 from tests.identity import deployed_account, managed_identity
-from tests.running_app import environment_of
-
-
-async def manage(settings: Settings, *arguments: str) -> Result:
-    no_file = ("--local-settings", "none.json")
-    return await asyncio.to_thread(CliRunner().invoke, app, [*no_file, *arguments], env=environment_of(settings))
+from tests.management.command_line import manage
 
 
 async def check(settings: Settings) -> tuple[int, list[str]]:

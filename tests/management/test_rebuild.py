@@ -37,7 +37,7 @@ from tests.management.breakages import (
     a_username_reserved_for_another_user,
     an_item_of_an_unknown_type,
 )
-from tests.management.test_manage import manage_blog
+from tests.management.command_line import manage_blog
 
 
 async def _rebuild(managed: ManagedBlog) -> list[str]:

@@ -23,7 +23,7 @@ from shared.settings import Account, Settings
 from tests.api import Api
 from tests.blog import Blog, EmulatorThread
 from tests.items import unique
-from tests.management.test_provision_check import manage
+from tests.management.command_line import manage
 from tests.polling import eventually
 from tests.running_app import running_app
 

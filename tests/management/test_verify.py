@@ -22,7 +22,7 @@ from shared.database.container import Container
 from shared.models.base import Item
 from shared.models.post import short_form
 from tests.blog import Blog
-from tests.items import a_user
+from tests.items import a_comment, a_post, a_user
 from tests.management.breakages import (
     ABANDONED_RESERVATIONS,
     AUTHOR,
@@ -34,7 +34,7 @@ from tests.management.breakages import (
     set_on_post,
     set_operations,
 )
-from tests.management.test_manage import manage_blog
+from tests.management.command_line import manage_blog
 
 
 @pytest.fixture
@@ -185,3 +185,24 @@ async def test_changes_during_the_census_are_not_reported(blog: Blog, seeded: Ma
 
 def test_compared_fields_are_those_of_the_short_form() -> None:
     assert set(FIELDS) == set(short_form(POST | {"editedDate": POST["creationDate"]}))
+
+
+async def test_comments_and_copies_of_a_post_without_a_type_are_reported(blog: Blog) -> None:
+    author = a_user()
+    post = a_post(author)
+    comment = a_comment(post, author)
+    untyped = {name: value for name, value in post.items() if name != "type"}
+    for container, item in (
+        (blog.users, author),
+        (blog.users, short_form(post)),
+        (blog.posts, untyped),
+        (blog.posts, comment),
+    ):
+        await container.create(item)
+
+    findings = await verify(blog.stored)
+
+    assert {
+        (Kind.LEFTOVER, f"post {post['id']}"),
+        (Kind.COPY_ORPHANED, f"post {post['id']} of user {author['id']}"),
+    } <= {(finding.kind, finding.subject) for finding in findings}

@@ -1,4 +1,4 @@
-"""The app on Microsoft's Functions host, with its Python worker, in a process group of its own."""
+"""The blog on Microsoft's Functions host, with its Python worker, in a process group of its own."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from shared.settings import Settings
 from tests.chaos.ports import free_port
 from tests.running_app import REPOSITORY, environment_of
 
-# Of the host in ../shared; Core Tools check no keys unless they are told to.
+# Core Tools check no keys unless they are told to.
 KEY = {"x-functions-key": "local"}
 _REQUIREMENTS = Path(__file__).with_name("requirements.txt")
 _START_S = 240
@@ -146,24 +146,18 @@ def _patient_worker(folder: Path) -> Path:
 
 
 @contextmanager
-def real_host(settings: Settings, log: Path, *, app: Path = REPOSITORY) -> Iterator[RealHost]:
-    """Run the blog, or another app with its settings, until the block ends. Raises RealHostUnavailable."""
-    with host_of(app, {**environment_of(settings), "BLOG_AUTH": "function-key"}, log) as host:
-        yield host
-
-
-@contextmanager
-def host_of(app: Path, environment: Mapping[str, str], log: Path) -> Iterator[RealHost]:
-    """Run an app on the host until the block ends. Raises RealHostUnavailable."""
+def real_host(settings: Settings, log: Path) -> Iterator[RealHost]:
+    """Run the blog until the block ends. Raises RealHostUnavailable."""
     port = free_port()
     with log.open("wb") as output:
         process = subprocess.Popen(  # noqa: S603 - the host that the developer chose
             [func(), "start", "--port", str(port)],
-            cwd=app,
+            cwd=REPOSITORY,
             env={
                 # Compiling the app and all it imports takes seconds.
                 **{name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"},
-                **environment,
+                **environment_of(settings),
+                "BLOG_AUTH": "function-key",
                 "AzureWebJobsStorage": "",
                 "AzureWebJobsDisableHomepage": "true",
                 "FUNCTIONS_WORKER_RUNTIME": "python",

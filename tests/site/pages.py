@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from html.parser import HTMLParser
 
-from aiohttp import ClientSession
-from yarl import URL
+from tests.plain_http import PlainClient, PlainResponse
 
 # Elements without content.
 _VOID = {"base", "br", "col", "hr", "img", "input", "link", "meta"}
@@ -60,36 +59,19 @@ class ParsedPage(HTMLParser):
 
 
 @dataclass(frozen=True)
-class Shown:
-    """A response, with lowercase header names."""
-
-    status: int
-    headers: Mapping[str, str]
-    content: bytes
-
-    @property
-    def text(self) -> str:
-        return self.content.decode()
+class Shown(PlainResponse):
+    """A response whose page can be read."""
 
     @cached_property
     def page(self) -> ParsedPage:
         return ParsedPage(self.text)
 
-    @property
-    def charge_ru(self) -> float:
-        return float(self.headers["x-ms-request-charge"])
-
 
 @dataclass(frozen=True)
-class Site:
-    """A client of one app."""
-
-    session: ClientSession
-    url: str
+class Site(PlainClient):
+    """A client that reads pages."""
 
     async def get(self, path: str, headers: Mapping[str, str] | None = None, *, method: str = "GET") -> Shown:
         """Send a request, and do not follow redirects."""
-        url = URL(self.url + path, encoded=True)
-        async with self.session.request(method, url, headers=headers, allow_redirects=False) as answer:
-            lowered = {name.lower(): value for name, value in answer.headers.items()}
-            return Shown(answer.status, lowered, await answer.read())
+        answer = await super().get(path, headers, method=method)
+        return Shown(answer.status, answer.headers, answer.content)

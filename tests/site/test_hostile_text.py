@@ -12,8 +12,8 @@ import pytest
 from tests.api import Api
 from tests.blog import Blog
 from tests.items import a_comment, a_like, a_post, a_user
+from tests.site.hostile_markdown import HOSTILE as HOSTILE_MARKDOWN
 from tests.site.pages import Site
-from tests.site.test_markdown import HOSTILE as HOSTILE_MARKDOWN
 
 HOSTILE = [
     "<script>alert(1)</script>",

@@ -9,6 +9,7 @@ import pytest
 from tests.api import Api, Json
 from tests.items import unique
 from tests.polling import eventually
+from tests.site.deliveries import feed_has, has_copies
 from tests.site.pages import ParsedPage, Shown, Site
 
 
@@ -252,14 +253,6 @@ def comments_on(page: ParsedPage) -> list[str]:
 def card(page: ParsedPage, post: Json) -> str:
     """The text of a post in a list, or nothing."""
     return "".join(item.text for item in page.all("li", id=f"post-{post['id']}"))
-
-
-async def feed_has(api: Api, count: int) -> bool:
-    return len((await api.get_feed(limit=100)).body["items"]) >= count
-
-
-async def has_copies(api: Api, author: Json, count: int) -> bool:
-    return len((await api.list_user_posts(author["id"])).body["items"]) == count
 
 
 async def test_a_post_shows_when_it_was_edited(api: Api, site: Site) -> None:

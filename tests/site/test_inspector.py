@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from aiohttp import ClientSession
 from opentelemetry.context import Context
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.trace import Link, Span, Tracer, set_span_in_context
@@ -21,37 +20,19 @@ from bench.models.article import ARTICLE
 from local.stack import StackSettings
 from shared.observability.inspector import KEPT_OPERATIONS, Inspector
 from shared.observability.spans import ITEMS
-from shared.settings import Account, Settings, SettingsError
+from shared.settings import SettingsError
+from tests.accessibility import AXE
 from tests.api import Api, Json
-from tests.blog import EmulatorThread
-from tests.browser import PageLog
+from tests.browser import BACKGROUND, TRANSPARENT, PageLog
 from tests.items import unique
+from tests.page_budget import BYTES, OBSERVE
 from tests.polling import eventually
-from tests.running_app import REPOSITORY, RunningApp, provisioned, running_app, settings_of
+from tests.running_app import REPOSITORY, RunningApp, settings_of
 from tests.site.browser.person import Person
-from tests.site.browser.test_budget import BYTES, OBSERVE
-from tests.site.browser.test_every_page import AXE
 from tests.site.pages import Site
 
 WRITES = ("create", "patch", "replace", "upsert")
 WIDTH = {"width": 1280, "height": 800}
-BACKGROUND, TRANSPARENT = "element => getComputedStyle(element).backgroundColor", "rgba(0, 0, 0, 0)"
-
-
-@pytest.fixture(scope="module")
-def inspected_app(emulator: EmulatorThread, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
-    """An app with the inspector, on its own database."""
-    settings = provisioned(
-        Settings(account=Account(emulator.endpoint, emulator.key), database=unique("inspected"), inspector=True)
-    )
-    with running_app(settings, tmp_path_factory.mktemp("inspected-app") / "host.log") as running:
-        yield running
-
-
-@pytest.fixture
-async def inspected(inspected_app: RunningApp) -> AsyncIterator[Api]:
-    async with ClientSession() as session:
-        yield Api(session, inspected_app.url, inspected_app.openapi)
 
 
 @dataclass

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from shared.models.summary import summary
 from shared.site.links import linked
 from shared.site.markdown import rendered_markdown
+from tests.site.hostile_markdown import HOSTILE, LONGEST
 from tests.site.pages import ParsedPage
 
 HARMLESS = {"p", "a", "code", "pre", "h2", "table", "thead", "tbody", "tr", "th", "td", "em", "strong", "blockquote"}
@@ -157,22 +158,6 @@ def test_deeply_nested_text_is_shown(levels: int, unit: str) -> None:
         assert page.one("pre", class_="source").text == text
 
 
-LONGEST = 100_000
-# Each takes most renderers long: 11 s and 3 GB for the first.
-HOSTILE = {
-    "reference": "[a]: http://x/" + "b" * (LONGEST // 2) + "\n\n" + "[a] " * (LONGEST // 8 - 4),
-    "footnote": "[^1]: x\n\n" + "[^1]" * 24_990,
-    "images": "![" * 50_000,
-    "brackets": "[" * 100_000,
-    "wide table": "|a" * 2_500 + "|\n" + "|-" * 2_500 + "|\n" + "a\n" * 44_990,
-    "quotes": "> " * 50_000,
-    "lists": "- > 1. " * 14_000,
-    "emphasis": "*_" * 25_000 + "_*" * 25_000,
-    "links": "[a](b)" * 16_666,
-    "addresses": "http://a.b " * 9_090,
-    "parentheses": "http://a.b/" + "(" * 49_990 + ")" * 49_990,
-    "escapes": '"' * 100_000,
-}
 UNITS = [
     *(
         "[",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.functions.test_read_your_writes import TOKEN, Instances, rewritten
+from tests.api import Api
+from tests.instances import TOKEN, Instances, rewritten
 from tests.items import unique
 from tests.running_app import RunningApp
 from tests.site.pages import Site
@@ -68,3 +69,11 @@ async def test_other_pages_do_not_depend_on_the_cookie(reader: Site, path: str) 
     without, malformed = await reader.get(path), await reader.get(path, cookie("x"))
 
     assert (malformed.status, malformed.content) == (without.status, without.content)
+
+
+async def test_pages_return_no_token(api: Api, app: RunningApp) -> None:
+    path = f"{app.url}/users/{(await api.new_user())['id']}"
+
+    async with api.session.get(path) as page, api.session.head(path) as head:
+        assert (page.status, TOKEN in page.headers) == (200, False)
+        assert (head.status, TOKEN in head.headers) == (200, False)

@@ -14,8 +14,8 @@ from tests.blog import EmulatorThread
 from tests.items import unique
 from tests.polling import eventually
 from tests.running_app import RunningApp, provisioned, running_app
+from tests.site.deliveries import feed_has
 from tests.site.pages import Site
-from tests.site.test_html_pages import feed_has
 
 DOMAIN = "https://blog.example"
 # With the Host header of a request to the function app.

@@ -27,17 +27,16 @@ from shared.database.emulator_switches import EmulatorSwitches
 from shared.errors import Forbidden
 from shared.http.calls import Call, parse_call
 from shared.settings import Account, Settings
+from tests.accessibility import AXE
 from tests.api import Api, Json
 from tests.blog import Blog, EmulatorThread
-from tests.browser import PageLog
+from tests.browser import BACKGROUND, TRANSPARENT, PageLog
 from tests.functions.invocations import UNTRACED
 from tests.items import unique
+from tests.page_budget import OBSERVE
 from tests.polling import eventually
 from tests.running_app import REPOSITORY, RunningApp, provisioned, running_app
-from tests.site.browser.test_budget import OBSERVE
-from tests.site.browser.test_every_page import AXE
 from tests.site.pages import Site
-from tests.site.test_inspector import BACKGROUND, TRANSPARENT
 
 WAIT_MS = 40_000
 # Less than the server's limit, after which it sets switches back itself.

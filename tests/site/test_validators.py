@@ -12,9 +12,6 @@ import pytest
 from tests.api import Api
 from tests.running_app import RunningApp
 from tests.site.pages import Site
-from tests.site.test_inspector import inspected, inspected_app
-
-__all__ = ["inspected", "inspected_app"]
 
 VALIDATORS = Path(__file__).parent / "validators"
 VNU = VALIDATORS / "node_modules" / "vnu-jar" / "build" / "dist" / "vnu.jar"

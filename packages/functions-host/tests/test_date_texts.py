@@ -1,16 +1,13 @@
-"""Texts that look like dates are rewritten or stop the lease, as in the real host.
-
-tests/real_host of the blog compares these and generated texts with Microsoft's host.
-"""
+"""Texts that look like dates are rewritten or stop the lease, as recorded from the real host."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 from functions_host.date_texts import UnparsableChangesError, parsed
 from tests.cosmos_apps import Account, calls, ids_of, trigger
+from tests.recordings import recorded_dates
 from tests.running import eventually, running, write_app
 
 REWRITTEN = {
@@ -67,8 +64,7 @@ FATAL = [
     *(f"9999-12-31T24:00:00{rest}" for rest in ("", "Z", ".0000000", "+00:00", "-14:00", "+14:00")),
 ]
 
-# What Microsoft's host delivered for texts like dates, and those that stopped the lease.
-RECORDED = json.loads((Path(__file__).parent / "recorded" / "dates.json").read_text(encoding="utf-8"))
+DELIVERED, STOPS_THE_LEASE = recorded_dates()
 # Newtonsoft.Json reads the minutes of an offset only if the text stands at the start of the reader's buffer, because
 # TryReadOffset subtracts a position in the buffer from the length of the text. This text did, by chance, and its
 # minutes are not digits. Elsewhere in the buffer, it is a date.
@@ -76,13 +72,13 @@ AT_THE_START_OF_A_BUFFER = {"/Date(-1+01T0)/"}
 
 
 def test_texts_are_delivered_as_recorded_from_microsofts_host() -> None:
-    differences = {text for text, delivered in RECORDED["delivered"].items() if parsed(text) != delivered}
+    differences = {text for text, delivered in DELIVERED.items() if parsed(text) != delivered}
 
-    assert len(RECORDED["delivered"]) > 2_000
+    assert len(DELIVERED) > 2_000
     assert differences == AT_THE_START_OF_A_BUFFER
 
 
-@pytest.mark.parametrize("text", RECORDED["stops_the_lease"])
+@pytest.mark.parametrize("text", STOPS_THE_LEASE)
 def test_texts_stop_the_lease_as_recorded_from_microsofts_host(text: str) -> None:
     with pytest.raises(UnparsableChangesError):
         parsed(text)

@@ -7,19 +7,13 @@ from playwright.async_api import Browser, Page, Response, expect
 
 from tests.api import Api
 from tests.items import unique
+from tests.page_budget import BYTES, OBSERVE
 from tests.polling import eventually
 from tests.running_app import RunningApp
 from tests.site.browser.conftest import Visit
-from tests.site.test_html_pages import feed_has
+from tests.site.deliveries import feed_has
 
 REQUESTS = 10
-BYTES = 60_000
-# Records layout shifts from the start of the page.
-OBSERVE = """
-window.shifts = 0;
-new PerformanceObserver(list => list.getEntries().forEach(entry => { window.shifts += entry.value; }))
-  .observe({type: "layout-shift", buffered: true});
-"""
 
 
 @pytest.fixture

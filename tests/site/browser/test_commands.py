@@ -13,7 +13,7 @@ from tests.api import Api
 from tests.items import unique
 from tests.polling import eventually
 from tests.site.browser.conftest import Visit
-from tests.site.test_html_pages import has_copies
+from tests.site.deliveries import has_copies
 
 
 async def test_someone_signs_up_and_publishes_a_post(visit: Visit) -> None:

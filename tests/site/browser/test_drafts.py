@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from playwright.async_api import Locator, Page, expect
 
+from tests.accessibility import violations
 from tests.api import Api
 from tests.items import unique
 from tests.site.browser.conftest import Visit
 from tests.site.browser.person import Person
-from tests.site.browser.test_every_page import violations
 
 KEPT = "Draft kept on this device."
 
@@ -174,7 +174,7 @@ async def test_several_drafts_are_a_list_to_continue_or_delete(visit: Visit) -> 
     await expect(tab.drafts).to_have_count(3)
     await expect(tab.drafts.first).to_contain_text("Draft 2")
     person = Person(tab.page, ada.url)
-    assert await violations(person) == []
+    assert await violations(person.page) == []
     await person.accept_dialogs()
     await tab.draft("Draft 0").get_by_role("button", name="Delete").click()
     await expect(tab.drafts).to_have_count(2)

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
-from playwright.async_api import Page, Route, expect
+from playwright.async_api import Route, expect
 
 from shared.site.relative_time import exact_time
+from tests.accessibility import violations
 from tests.api import Api, Json
 from tests.blog import Blog
+from tests.browser import DESKTOP, PHONE
 from tests.functions.conftest import stored
 from tests.items import a_comment, a_like, a_post, a_user
+from tests.page_budget import OBSERVE
 from tests.site.browser.conftest import Visit
-from tests.site.browser.person import Person
-from tests.site.browser.test_budget import OBSERVE
 
 __all__ = ["stored"]
 
-# axe-core 4.14.1 from npm.
-AXE = Path(__file__).parent / "axe-core" / "axe.min.js"
-PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
-DESKTOP = {"viewport": {"width": 1440, "height": 900}}
 # Resolves when the page has been shown.
 PAINTED = "new Promise(done => new PerformanceObserver(() => done()).observe({type: 'paint', buffered: true}))"
 HOSTILE = "</textarea></script><img src=x onerror=alert(1)>\"'{{7*7}}"
@@ -56,9 +51,9 @@ async def test_pages_are_accessible_and_report_no_errors(
     for path in pages_about(post):
         await ada.open(path)
 
-        assert await violations(ada) == [], path
+        assert await violations(ada.page) == [], path
     await ada.page.get_by_role("button", name="Switch user").click()
-    assert await violations(ada) == []
+    assert await violations(ada.page) == []
 
 
 @pytest.mark.parametrize("device", [PHONE, DESKTOP], ids=["phone", "desktop"])
@@ -78,42 +73,6 @@ async def test_pages_do_not_shift_for_someone_signed_in(
         await ada.open(path)
 
         assert await ada.evaluate("window.shifts") < 0.01, path
-
-
-async def violations(person: Person) -> list[str]:
-    """The serious and critical violations that axe-core finds, with light and with dark colors."""
-    return [
-        f"{violation['id']}: {json.dumps([node['html'] for node in violation['nodes']])}"
-        for violation in await found_by_axe(person.page)
-        if violation["impact"] in ("serious", "critical")
-    ]
-
-
-async def found_by_axe(page: Page) -> list[Any]:
-    # Evaluated by the debugger, because the page's policy forbids foreign scripts.
-    await page.evaluate(AXE.read_text(encoding="utf-8"))
-    await show_colors(page, "light")
-    light = await page.evaluate("axe.run({resultTypes: ['violations']})")
-    await show_colors(page, "dark")
-    # The scheme changes only colors.
-    rules = "runOnly: ['color-contrast', 'link-in-text-block']"
-    dark = await page.evaluate(f"axe.run({{{rules}, resultTypes: ['violations']}})")
-    return [*light["violations"], *dark["violations"]]
-
-
-async def show_colors(page: Page, scheme: Literal["light", "dark"]) -> None:
-    """Apply a color scheme, and wait until colors no longer change."""
-    await page.emulate_media(color_scheme=scheme)
-    await page.wait_for_function("scheme => matchMedia(`(prefers-color-scheme: ${scheme})`).matches", arg=scheme)
-    # A transition starts with the frame after the change.
-    await page.evaluate(
-        """async () => {
-            for (let frames = 0; frames < 3; frames++) {
-                await new Promise(requestAnimationFrame);
-                await Promise.allSettled(document.getAnimations().map((one) => one.finished));
-            }
-        }"""
-    )
 
 
 async def test_readers_without_javascript_see_everything_and_no_dead_controls(visit: Visit, post: Json) -> None:
@@ -179,7 +138,7 @@ async def test_only_code_and_tables_that_scroll_are_tab_stops(visit: Visit, api:
     stops = ada.page.locator(".prose [tabindex='0']")
 
     await expect(stops).to_have_count(2)
-    assert await violations(ada) == []
+    assert await violations(ada.page) == []
     await ada.evaluate("document.querySelector('.prose').style.width = '7000px'")
     await expect(stops).to_have_count(0)
     await ada.evaluate("document.querySelector('.prose').style.width = ''")

@@ -12,14 +12,14 @@ from aiohttp.test_utils import TestServer
 from playwright.async_api import Browser, Page, expect
 
 from shared.settings import Account, Settings
+from tests.accessibility import found_by_axe
 from tests.api import Api
 from tests.blog import EmulatorThread
-from tests.browser import PageLog
+from tests.browser import DESKTOP, PHONE, PageLog
 from tests.items import unique
+from tests.page_budget import OBSERVE
 from tests.polling import eventually
 from tests.running_app import RunningApp, provisioned, running_app
-from tests.site.browser.test_budget import OBSERVE
-from tests.site.browser.test_every_page import DESKTOP, PHONE, found_by_axe
 
 
 @pytest.fixture
