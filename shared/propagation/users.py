@@ -23,6 +23,7 @@ from shared.propagation.rename_fanout import Pace, fan_out_rename
 
 # Former names released between two writes of the list of the remaining ones.
 _PORTION = 100
+_REMOVE_LIST = [{"op": "remove", "path": "/formerUsernames"}]
 
 
 async def handle_changed_users(blog: Blog, changes: Iterable[Mapping[str, Any]]) -> list[Exception]:
@@ -48,7 +49,8 @@ async def _settle(blog: Blog, pace: Pace, user: Item) -> None:
         items = await fan_out_rename(blog.posts, user, blog.transactions.rename_procedure, pace)
         recorded.set_attribute("blog.fan_out.items", items)
         metrics.fan_out_items.record(items)
-        await _release_names(blog, user, list(dict.fromkeys(former)))
+        # Only a text can have a reservation; anything else is damage, and leaves with the list.
+        await _release_names(blog, user, list(dict.fromkeys(name for name in former if isinstance(name, str))))
 
 
 async def _release_names(blog: Blog, user: Item, names: list[str]) -> None:
@@ -62,10 +64,10 @@ async def _release_names(blog: Blog, user: Item, names: list[str]) -> None:
         await username_reservations.release(blog.users, username, user)
 
     etag = user["_etag"]
-    while names:
-        portion, names = names[:_PORTION], names[_PORTION:]
+    for start in range(0, max(len(names), 1), _PORTION):
+        portion, left = names[start : start + _PORTION], names[start + _PORTION :]
         await for_each(portion, release)
-        rest = patch_of({"formerUsernames": names}) if names else [{"op": "remove", "path": "/formerUsernames"}]
+        rest = patch_of({"formerUsernames": left}) if left else _REMOVE_LIST
         try:
             changed = await blog.users.patch(user["id"], user["id"], [*rest, *patch_of(stamp())], etag=etag)
         except (ConditionFailed, ItemMissing):

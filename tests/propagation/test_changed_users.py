@@ -196,3 +196,14 @@ async def test_many_former_names_are_released_over_several_deliveries(blog: Blog
     assert left == [150, 50]
     assert [reservation["username"] for reservation in reservations] == [user["username"]]
     assert "formerUsernames" not in (await blog.users.read(user["id"], user["id"]) or {})
+
+
+async def test_former_names_that_are_no_texts_do_not_keep_a_rename_unfinished(blog: Blog) -> None:
+    user = await _register(blog)
+    for damaged in ([1], [{}, None, "former"]):
+        stored = await blog.users.read(user["id"], user["id"]) or {}
+        broken = await blog.users.replace(stored | {"formerUsernames": damaged}, etag=stored["_etag"])
+
+        assert await blog.handle_users([broken]) == []
+
+        assert "formerUsernames" not in (await blog.users.read(user["id"], user["id"]) or {})
