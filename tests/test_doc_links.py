@@ -17,6 +17,17 @@ LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)")
 FILE = re.compile(r"`([\w./-]+/[\w.-]+\.(?:py|js|json|md|toml))`")
 
 
+IMAGES = re.compile(r"\(([\w./-]+\.(?:png|svg))\)")
+
+
+def test_every_picture_is_shown_and_every_shown_picture_exists() -> None:
+    shown = {(page.parent / name).resolve() for page in PAGES for name in IMAGES.findall(page.read_text("utf-8"))}
+    folders = [ROOT / "docs", *(ROOT / "packages").glob("*/docs")]
+    files = {path.resolve() for folder in folders for path in folder.rglob("*") if path.suffix in (".png", ".svg")}
+
+    assert files == {path for path in shown if any(folder in path.parents for folder in folders)}
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_relative_links_lead_to_files(page: Path) -> None:
     links = LINK.findall(page.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""`make screenshots`: take the pictures in docs/images of the site with sample data."""
+"""`make screenshots`: take pictures of the site with sample data. Those of the README replace docs/images."""
 
 from __future__ import annotations
 
@@ -21,8 +21,11 @@ from tests.site.animation import Frame, animated
 
 _REPOSITORY = Path(__file__).parents[2]
 _IMAGES = _REPOSITORY / "docs" / "images"
+_IN_README = ("feed-desktop-light", "inspector-bars-desktop-light")
+# All others are only to be looked at.
+_OTHERS = _REPOSITORY / "dist" / "screenshots"
 _START_S = 120
-_VIEWPORTS = {"desktop": (1280, 800), "phone": (390, 844)}
+_VIEWPORTS = {"desktop": (1280, 800), "phone": (390, 844), "small": (320, 640)}
 _SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 _RENAME = """async ([id, username]) => (await fetch(`/api/users/${id}`, {
   method: "PUT", headers: {"Content-Type": "application/json"}, body: JSON.stringify({username}),
@@ -72,7 +75,9 @@ async def _page(browser: Browser, viewport: str, scheme: Literal["light", "dark"
 
 async def _photograph(page: Page, session: ClientSession, url: str, post: dict[str, Any], name: str) -> None:
     async def save(subject: str) -> None:
-        await page.screenshot(path=_IMAGES / f"{subject}-{name}.png", animations="disabled")
+        title = f"{subject}-{name}"
+        folder = _IMAGES if title in _IN_README else _OTHERS
+        await page.screenshot(path=folder / f"{title}.png", animations="disabled")
 
     await page.goto(f"{url}/", wait_until="networkidle")
     await save("feed")
@@ -86,15 +91,14 @@ async def _photograph(page: Page, session: ClientSession, url: str, post: dict[s
     await save("editor")
     await page.goto(f"{url}/users/{post['userId']}", wait_until="networkidle")
     await page.get_by_role("button", name="Inspector").click()
+    await page.get_by_text("Show a user and their posts").first.click()
+    await page.locator(".bars").last.scroll_into_view_if_needed()
+    await save("inspector-bars")
     await page.evaluate(_RENAME, [post["userId"], f"{post['userUsername'][:15]}-{name}"])
     await page.locator("[data-caption]", has_text="done after").wait_for()
     await save("inspector")
     if name != "desktop-light":
         return
-    await page.goto(f"{url}/posts/{post['id']}", wait_until="networkidle")
-    await page.get_by_text("Show a post with its comments").first.click()
-    await page.locator(".bars").last.scroll_into_view_if_needed()
-    await save("inspector-bars")
     for step in range(1, 9):
         await page.goto(f"{url}/tour/{step}", wait_until="networkidle")
         await save(f"tour-{step}")
@@ -119,18 +123,19 @@ async def _record_rename(page: Page, url: str) -> None:
 
 
 async def _main() -> None:
-    _IMAGES.mkdir(parents=True, exist_ok=True)
+    _OTHERS.mkdir(parents=True, exist_ok=True)
     port = free_port()
     url = f"http://localhost:{port}"
     with _stack(port):
         async with ClientSession() as session, running_chromium() as browser:
             posts = await _feed(session, url)
-            async with await browser.new_context(viewport={"width": 1180, "height": 640}) as context:
-                await _record_rename(await context.new_page(), url)
             for viewport in _VIEWPORTS:
                 for scheme in _SCHEMES:
                     async with _page(browser, viewport, scheme) as page:
                         await _photograph(page, session, url, posts[0], f"{viewport}-{scheme}")
+            # Last, because its posts are on the front page until its page is left.
+            async with await browser.new_context(viewport={"width": 1180, "height": 640}) as context:
+                await _record_rename(await context.new_page(), url)
 
 
 if __name__ == "__main__":
