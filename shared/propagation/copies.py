@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from functools import partial
 
 from shared.data.posts import FRONT_PAGE_LENGTH
-from shared.database.coalescer import Coalescer
 from shared.database.container import BATCH_LIMIT, Container, is_addressable, patch_of
 from shared.database.refusals import BatchRefused, ConditionFailed, ItemExists, ItemMissing
 from shared.database.retries import COPY_ATTEMPTS
-from shared.errors import DatabaseUnavailable, NoProgress
+from shared.errors import DatabaseRefusal, DatabaseUnavailable, NoProgress
 from shared.models.base import Item
 from shared.models.post import Post, short_form, version_of
-from shared.propagation.change_feed import DATABASE_ERRORS, for_each
+from shared.propagation.change_feed import for_each
 
 # The properties that change after creation. One patch can have ten operations.
 _CHANGING = ("userUsername", "title", "content", "commentCount", "likeCount", "version", "editedDate")
@@ -41,36 +40,61 @@ _LAST_DATE = "9999"
 class Copies:
     """The copies of posts in one container, whose partition key is the property `partition_key` of a copy.
 
-    `trigger` runs after each creation. `reads` and `creations` combine the reads of posts and the creations of copies
-    that run at the same time, which saves request units.
+    `trigger` runs after each creation.
     """
 
     container: Container
     posts: Container
     partition_key: str
     trigger: str | None = None
-    reads: Coalescer[None, str, Item | None] | None = None
-    creations: Coalescer[str, Item, bool] | None = None
 
     async def put(self, post: Item, *, exists: bool = True) -> None:
+        """`write` the copy and, if necessary, read the post and `check` the copy. Raises NoProgress."""
+        if await self.write(post, exists=exists):
+            # By the primary: on a lagging replica, a new post is missing and a deleted one exists.
+            await self.check(short_form(post), await self.posts.read_latest(post["id"], post["id"]))
+
+    async def write(self, post: Item, *, exists: bool = True) -> bool:
         """Write `post` to its copy, unless the copy is newer: one write if `exists` is correct, otherwise two.
 
-        A late delivery can create the copy of a post that has been deleted since. After a creation, the post is
-        therefore read again. The same applies if the copy is already at this version: its creation may have failed
-        before the read. Raises NoProgress.
+        Return whether the copy must be checked. A late delivery can create the copy of a post that has been deleted
+        since. The same applies if the copy is already at this version: its creation may have failed before the check.
+        Raises NoProgress.
         """
         copy = short_form(post)
         for _ in range(COPY_ATTEMPTS):
             if exists:
                 with suppress(ItemMissing):
-                    if not await self._update(copy):
-                        await self._check_against_post(copy)
-                    return
+                    return not await self._update(copy)
             if await self._create(copy):
-                await self._check_against_post(copy)
-                return
+                return True
             exists = True
         raise NoProgress(f"the copy of post {post['id']} was created and deleted {COPY_ATTEMPTS} times")
+
+    async def create_all(self, copies: Sequence[Item]) -> list[Item]:
+        """Create up to 100 copies with one partition key in one batch; return those that this call created.
+
+        If one of them can never be created, none is.
+        """
+        missing = list(copies)
+        while missing:
+            try:
+                await self.container.batch(missing[0][self.partition_key], [("create", (copy,)) for copy in missing])
+                break
+            except BatchRefused as refused:
+                if not isinstance(refused.reason, ItemExists):
+                    return []
+                del missing[refused.index]
+            except DatabaseRefusal:
+                return []
+        return missing
+
+    async def check(self, copy: Item, post: Item | None) -> None:
+        """Remove or update a copy that was written before `post` was read, if the post is deleted or newer."""
+        if post is None or post.get("type") != Post.TYPE:
+            await self.remove(copy)
+        elif version_of(post) > copy["version"]:
+            await self.put(post)
 
     async def _update(self, copy: Item) -> bool:
         """Return False if the copy is already at this version or newer. Raises ItemMissing."""
@@ -86,57 +110,17 @@ class Copies:
 
     async def _create(self, copy: Item) -> bool:
         """Return False if a copy exists."""
-        if self.creations is not None:
-            return await self.creations.submit(copy[self.partition_key], copy)
         try:
             await self.container.create(copy, post_trigger=self.trigger)
         except ItemExists:
             return False
         return True
 
-    async def _check_against_post(self, copy: Item) -> None:
-        post_id = copy["id"]
-        # By the primary: on a lagging replica, a new post is missing and a deleted one exists.
-        post = await (self.reads.submit(None, post_id) if self.reads else self.posts.read_latest(post_id, post_id))
-        if post is None or post["type"] != Post.TYPE:
-            await self.remove(copy)
-        elif version_of(post) > copy["version"]:
-            await self.put(post)
-
     async def remove(self, post: Item) -> None:
         """Delete the copy, if there is one: one write. Accepts the post, its tombstone, or the copy."""
         key = Post.TYPE if self.partition_key == "type" else post[self.partition_key]
         with suppress(ItemMissing):
             await self.container.delete(post["id"], key)
-
-
-def post_reads(posts: Container) -> Coalescer[None, str, Item | None]:
-    """Return a coalescer that reads posts by id, concurrent ones in one query if that is cheaper."""
-
-    async def read(_: None, ids: Sequence[str]) -> list[Item | None]:
-        read = await posts.read_many(sorted(set(ids)))
-        found = {post["id"]: post for post in read if post.get("postId") == post["id"]}
-        return [found.get(post_id) for post_id in ids]
-
-    return Coalescer(read, limit=BATCH_LIMIT, shared_errors=DATABASE_ERRORS)
-
-
-def copy_creations(container: Container) -> Coalescer[str, Item, bool]:
-    """Return a coalescer that creates copies by partition key, and returns False for those that exist."""
-
-    async def create(partition_key: str, copies: Sequence[Item]) -> list[bool]:
-        missing = list(copies)
-        while missing:
-            try:
-                await container.batch(partition_key, [("create", (copy,)) for copy in missing])
-                break
-            except BatchRefused as refused:
-                if not isinstance(refused.reason, ItemExists):
-                    raise
-                del missing[refused.index]
-        return [any(copy is one for one in missing) for copy in copies]
-
-    return Coalescer(create, limit=BATCH_LIMIT, shared_errors=DATABASE_ERRORS)
 
 
 @dataclass

@@ -12,7 +12,6 @@ Each write to `posts` comes back as a change, which already has the current name
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import partial
 from typing import Any
 
 from shared.data.blog import Blog
@@ -25,8 +24,8 @@ from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import DELETED_TYPE, Post, short_form, version_of
 from shared.observability.spans import current_traceparent, span, stamp, writer_of
-from shared.propagation.change_feed import POSTS_CHANGE_FEED, for_each, text_of
-from shared.propagation.copies import Copies, FrontPageIndex, copy_creations, post_reads, refill, trim
+from shared.propagation.change_feed import DATABASE_ERRORS, POSTS_CHANGE_FEED, text_of
+from shared.propagation.copies import Copies, FrontPageIndex, refill, trim
 from shared.propagation.rename_fanout import Pace, is_outdated, rename_in_post
 
 # Comments and likes of a deleted post.
@@ -40,12 +39,7 @@ _CONTRIBUTIONS = (
 
 async def handle_changed_posts(blog: Blog, changes: Iterable[Mapping[str, Any]]) -> list[Exception]:
     """Handle a delivery; return the errors stored in `failures`. Raises DatabaseThrottled, DatabaseUnavailable."""
-    delivery = _Delivery(blog)
-    try:
-        return await delivery.handle(list(fold(changes)))
-    finally:
-        # After a deadline, a throttled creation could otherwise be applied during the next delivery.
-        delivery.creations.cancel()
+    return await _Delivery(blog).handle(list(fold(changes)))
 
 
 def fold(changes: Iterable[Mapping[str, Any]]) -> Iterable[Item]:
@@ -70,7 +64,7 @@ def fold(changes: Iterable[Mapping[str, Any]]) -> Iterable[Item]:
 
 
 class _Delivery:
-    """One folded delivery: it reads users and the front page once, and combines the reads and writes of its copies."""
+    """One folded delivery, in phases: write the copies, create those that are new on the front page, check them all."""
 
     def __init__(self, blog: Blog) -> None:
         self.blog = blog
@@ -78,17 +72,11 @@ class _Delivery:
         self.authors: dict[str, Item] = {}
         self.front_page = FrontPageIndex({})
         self.has_filled_front_page = False
-        self.creations = copy_creations(blog.feed)
-        reads, trigger = post_reads(blog.posts), blog.transactions.front_page_trigger
-        self.user_copies = Copies(blog.users, blog.posts, partition_key="userId", reads=reads)
-        self.front_page_copies = Copies(
-            blog.feed,
-            blog.posts,
-            partition_key="type",
-            trigger=trigger,
-            reads=reads,
-            creations=self.creations if trigger is None else None,  # a trigger does not run for a batch
-        )
+        self.new_on_front_page: list[Item] = []
+        self.unchecked: list[tuple[Copies, Item]] = []
+        trigger = blog.transactions.front_page_trigger
+        self.user_copies = Copies(blog.users, blog.posts, partition_key="userId")
+        self.front_page_copies = Copies(blog.feed, blog.posts, partition_key="type", trigger=trigger)
 
     async def handle(self, changes: list[Item]) -> list[Exception]:
         if any(change["type"] == Post.TYPE for change in changes):
@@ -100,7 +88,15 @@ class _Delivery:
         ids = {user_id for user_id in found if isinstance(user_id, str) and is_item_id(user_id)}
         users = await self.blog.users.read_many(sorted(ids))
         self.authors = {user["id"]: user for user in users if user.get("userId") == user["id"]}
-        errors = await POSTS_CHANGE_FEED.handle_each(self.blog.failures, changes, self._handle_one)
+        errors, unavailable = list[Exception](), None
+        try:
+            errors += await POSTS_CHANGE_FEED.handle_each(self.blog.failures, changes, self._handle_one)
+        except DATABASE_ERRORS as error:
+            unavailable = error  # the host delivers all changes again, but the others need not wait for that
+        errors += await self._fill_front_page()
+        errors += await self._check_copies()
+        if unavailable:
+            raise unavailable
         # One refill for all deletions; an error is stored under the last one.
         errors += await POSTS_CHANGE_FEED.handle_each(self.blog.failures, deleted[-1:], self._refill_front_page)
         await self._trim_front_page()
@@ -124,22 +120,49 @@ class _Delivery:
 
     async def _copy(self, post: Item) -> None:
         copy = short_form(post)
-        puts = [partial(self.user_copies.put, post, exists=version_of(post) > 1)]
-        if self.front_page.admits(copy):
-            puts.append(partial(self._put_on_front_page, post, copy))
-        await for_each(puts, lambda put: put())
+        await self._write(self.user_copies, post, exists=version_of(post) > 1)
+        if self.front_page.has(copy):
+            await self._write(self.front_page_copies, post, exists=True)
+        elif self.front_page.admits(copy):
+            # Added before the write, so that the delivery's other posts compete for the remaining places.
+            self.front_page.add(copy)
+            self.new_on_front_page.append(post)
 
-    async def _put_on_front_page(self, post: Item, copy: Item) -> None:
-        exists = self.front_page.has(copy)
-        self.has_filled_front_page = self.has_filled_front_page or not exists
-        # Added before the write, so that the delivery's other posts compete for the remaining places.
-        self.front_page.add(copy)
+    async def _write(self, copies: Copies, post: Item, *, exists: bool) -> None:
+        if await copies.write(post, exists=exists):
+            self.unchecked.append((copies, post))
+
+    async def _fill_front_page(self) -> list[Exception]:
+        """Create the new copies in one batch, or one by one for the trigger, which does not run for a batch."""
+        new, created = self.new_on_front_page, set[str]()
+        self.has_filled_front_page = bool(new)
+        if self.front_page_copies.trigger is None:
+            created = {copy["id"] for copy in await self.front_page_copies.create_all([*map(short_form, new)])}
+        self.unchecked += [(self.front_page_copies, post) for post in new if post["id"] in created]
+        rest = [post for post in new if post["id"] not in created]
+        return await POSTS_CHANGE_FEED.handle_each(self.blog.failures, rest, self._add_to_front_page)
+
+    async def _add_to_front_page(self, post: Item) -> None:
         try:
-            await self.front_page_copies.put(post, exists=exists)
+            await self._write(self.front_page_copies, post, exists=False)
         except BaseException:
-            if not exists:
-                self.front_page.discard(copy)
+            self.front_page.discard(post)
             raise
+
+    async def _check_copies(self) -> list[Exception]:
+        """Compare the copies with their posts, which the primary reads after them."""
+        copies_of: dict[str, list[Copies]] = {}
+        for copies, post in self.unchecked:
+            copies_of.setdefault(post["id"], []).append(copies)
+        read = await self.blog.posts.read_many(sorted(copies_of))
+        latest = {post["id"]: post for post in read if post.get("postId") == post["id"]}
+
+        async def check(post: Item) -> None:
+            for copies in copies_of[post["id"]]:
+                await copies.check(short_form(post), latest.get(post["id"]))
+
+        written = {post["id"]: post for _, post in self.unchecked}
+        return await POSTS_CHANGE_FEED.handle_each(self.blog.failures, written.values(), check)
 
     async def _remove(self, post: Item) -> None:
         await self.user_copies.remove(post)

@@ -87,6 +87,7 @@ async def test_a_request_and_its_database_calls_are_dependencies(monitored_api: 
 
 
 async def test_an_otlp_endpoint_gets_the_same_spans_and_metrics(monitored_api: Api, own_sink: TelemetrySink) -> None:
+    await monitored_api.new_user()  # the first command of a process also reads the containers
     traceparent, trace_id = new_traceparent()
 
     await monitored_api.create_user(unique("ada"), {"traceparent": traceparent})

@@ -292,15 +292,15 @@ async def test_a_database_failure_is_raised_after_all_changes_are_tried(
 ) -> None:
     author = await blog.users.create(a_user())
     posts = [await blog.posts.create(a_post(author, second=second)) for second in range(3)]
-    put = Copies.put
+    write = Copies.write
 
-    async def put_unless_throttled(copies: Copies, post: Item, *, exists: bool = True) -> None:
+    async def write_unless_throttled(copies: Copies, post: Item, *, exists: bool = True) -> bool:
         if post["id"] == posts[1]["id"]:
             raise DatabaseThrottled(retry_after_s=1)
-        await put(copies, post, exists=exists)
+        return await write(copies, post, exists=exists)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Copies, "put", put_unless_throttled)
+        patched.setattr(Copies, "write", write_unless_throttled)
         with pytest.raises(DatabaseThrottled):
             await blog.handle_posts(posts)
     after_failure = {copy["id"] for copy in await blog.all_items(blog.feed)}
