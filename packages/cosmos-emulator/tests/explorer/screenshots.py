@@ -12,7 +12,7 @@ from playwright.async_api import Browser, Page
 
 from tests.browser import running_chromium
 
-_VIEWPORTS = {"desktop": (1280, 660), "phone": (390, 844)}
+_VIEWPORTS = {"desktop": (1440, 900), "phone": (390, 844)}
 _SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 _QUERY = """SELECT c.id, c.customer, c.total
 FROM c
@@ -81,7 +81,7 @@ async def _photograph(
 async def _query(page: Page) -> None:
     await page.get_by_role("tab", name="Query").click()
     await page.locator("#query").fill(_QUERY)
-    await page.get_by_label("Parameters").fill('{"@least": 50}')
+    await page.get_by_label("Parameters").fill('{"@least": 150}')
     await page.get_by_role("button", name="Run").click()
     await page.get_by_role("grid", name="Rows").wait_for()
 
