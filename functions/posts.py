@@ -35,7 +35,7 @@ async def edit_post(call: Call[PostChanges]) -> func.HttpResponse:
 
     Changes only the title and content. Concurrent comments, likes, and renames are kept.
     """
-    blog, post_id, owner = await open_blog(), call.path["postId"], call.caller.user
+    blog, post_id, owner = await open_blog(), call.path["postId"], call.caller.owner
     return current(Post, await posts.edit_post(blog.posts, post_id, call.body, if_match=call.if_match, owner=owner))
 
 
@@ -47,7 +47,7 @@ async def delete_post(call: Call[None]) -> func.HttpResponse:
     Requests for the post return 404 immediately. Lists of posts omit it after a short delay. Its comments and likes
     are deleted with it.
     """
-    blog, post_id, owner = await open_blog(), call.path["postId"], call.caller.user
+    blog, post_id, owner = await open_blog(), call.path["postId"], call.caller.owner
     await posts.delete_post(blog.posts, post_id, if_match=call.if_match, owner=owner)
     return no_content()
 

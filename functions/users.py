@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import azure.functions as func
 
+from shared.auth.callers import BackEnd
 from shared.data import users
 from shared.data.blog import open_blog
 from shared.errors import (
@@ -33,7 +34,7 @@ async def create_user(call: Call[NewUser]) -> func.HttpResponse:
     can create only one user.
     """
     blog, caller, key = await open_blog(), call.caller, call.idempotency_key
-    if caller.user is None:
+    if isinstance(caller, BackEnd):
         user = await users.create_user(blog.users, call.body, idempotency_key=key)
     else:
         user = await users.register_user(blog.users, call.body, user_id=str(caller.user), idempotency_key=key)

@@ -32,19 +32,36 @@ _PRINTABLE = re.compile(r"[\x20-\x7e]{1,255}")
 
 
 @dataclass(frozen=True)
-class Caller:
-    """The sender of a request. `user` is the ID of the user they act as, which may not exist yet; None for any."""
+class BackEnd:
+    """A trusted back end with a function key, which acts as any user."""
 
-    user: uuid.UUID | None
+    @property
+    def owner(self) -> None:
+        """Its commands apply to everybody's posts."""
+        return
+
+    def is_user(self, user_id: str) -> bool:  # noqa: ARG002 - as for a signed-in caller
+        return True
+
+
+@dataclass(frozen=True)
+class SignedIn:
+    """A caller who signs in. `user` is the ID of the user they act as, who may not exist yet."""
+
+    user: uuid.UUID
+
+    @property
+    def owner(self) -> uuid.UUID:
+        """The author of the posts that their commands apply to."""
+        return self.user
 
     def is_user(self, user_id: str) -> bool:
-        return self.user is None or str(self.user) == user_id
+        return str(self.user) == user_id
 
 
-# A trusted back end with a function key.
-BACK_END = Caller(None)
+Caller = BackEnd | SignedIn
 # The caller of a query. No user can have this ID.
-ANONYMOUS = Caller(uuid.UUID(int=0))
+ANONYMOUS = SignedIn(uuid.UUID(int=0))
 
 
 def authenticate(headers: Mapping[str, str]) -> Caller:
@@ -53,7 +70,7 @@ def authenticate(headers: Mapping[str, str]) -> Caller:
     Raises NotAuthenticated, and Forbidden if another site makes a browser send the command with the cookie of its user.
     """
     if app_settings().auth is not AuthMode.APP_SERVICE:
-        return BACK_END  # the host has already checked the function key
+        return BackEnd()  # the host has already checked the function key
     caller = _caller_of_app_service(headers)
     if headers.get("Sec-Fetch-Site") in _OTHER_SITES and "Authorization" not in headers:
         raise Forbidden("Another site sent this command.")
@@ -70,7 +87,7 @@ def signed_in_user(headers: Mapping[str, str]) -> uuid.UUID | None:
         return None
 
 
-def _caller_of_app_service(headers: Mapping[str, str]) -> Caller:
+def _caller_of_app_service(headers: Mapping[str, str]) -> SignedIn:
     """Read the principal that App Service authentication adds to a request.
 
     The platform removes client-supplied copies of these headers, but only if its authentication is enabled, which
@@ -86,14 +103,14 @@ def _caller_of_app_service(headers: Mapping[str, str]) -> Caller:
     return signed_in(f"app-service:{provider}", principal)
 
 
-def signed_in(provider: str, principal: str) -> Caller:
+def signed_in(provider: str, principal: str) -> SignedIn:
     """Return the caller that `provider` identifies as `principal`. Neither can contain a line break."""
-    return Caller(uuid.uuid5(_NAMESPACE, f"{provider}\n{principal}"))
+    return SignedIn(uuid.uuid5(_NAMESPACE, f"{provider}\n{principal}"))
 
 
 def require_can_act_as(caller: Caller, user_id: str) -> None:
     """Raise Forbidden unless the caller acts as this user."""
-    if not caller.is_user(user_id):
+    if isinstance(caller, SignedIn) and not caller.is_user(user_id):
         raise Forbidden(f"You cannot act as the user {user_id!r}; your user ID is {str(caller.user)!r}.")
 
 
@@ -103,7 +120,7 @@ async def require_can_delete_comment(caller: Caller, blog: Blog, post_id: str, c
     Costs nothing for a back end, one point read for the comment's author, and two for other callers. Authors never
     change and IDs are never reused, so this check need not share a transaction with the deletion.
     """
-    if caller.user is None:
+    if isinstance(caller, BackEnd):
         return
     comment = await comments.get_comment(blog.posts, post_id, comment_id)
     if caller.is_user(comment["userId"]):

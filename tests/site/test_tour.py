@@ -21,7 +21,7 @@ from playwright.async_api import Browser, Locator, Page, expect
 from bench.capacity import demand
 from functions import tour
 from functions.tour_visits import Visits
-from shared.auth.callers import Caller
+from shared.auth.callers import SignedIn
 from shared.database import emulator_switches
 from shared.database.emulator_switches import EmulatorSwitches
 from shared.errors import Forbidden
@@ -284,6 +284,7 @@ def test_the_commands_of_the_tour_are_known() -> None:
 @pytest.mark.parametrize(("method", "path"), [one for one in COMMANDS if "{postId}" in one[1]])
 async def test_posts_of_others_are_not_found(toured: Api, method: str, path: str) -> None:
     post = await toured.new_post(await toured.new_user())
+    await command(toured, "POST", "/tour/readers", visit="f" * 32)
     others = (await command(toured, "POST", "/tour/posts", visit="f" * 32))[1]["id"]
 
     for post_id in (post["id"], others):
@@ -542,7 +543,7 @@ async def test_other_sites_cannot_use_the_tour(toured: Api, path: str) -> None:
 
 def test_an_app_with_sign_in_is_told_why_it_has_no_tour() -> None:
     request = func.HttpRequest(method="POST", url="/tour/readers", body=b"")
-    call: Call[tour._Command] = parse_call(request, None, Caller(uuid4()))
+    call: Call[tour._Command] = parse_call(request, None, SignedIn(uuid4()))
 
     with pytest.raises(Forbidden, match="its sample users"):
         tour._require_back_end(call)
