@@ -14,7 +14,7 @@ import azure.functions as func
 from shared.data.failures import keep_failure
 from shared.database.charges import metered
 from shared.database.container import Container, is_addressable
-from shared.database.containers import FEED, LEASES, POSTS, USERS
+from shared.database.containers import LEASES, POSTS, USERS
 from shared.database.date_like_texts import as_sent
 from shared.database.retries import DELIVERY_RETRY_LEAST, DELIVERY_RETRY_MOST
 from shared.errors import DatabaseThrottled, DatabaseUnavailable, RequestRefused
@@ -62,12 +62,11 @@ class DeliveryUnfinished(Exception):
 
 @dataclass(frozen=True)
 class ChangeFeed:
-    """The change feed of `container`, and `function`, which handles it and updates copies in `targets`."""
+    """The change feed of `container`, and `function`, which handles it."""
 
     function: str
     container: str
     partition_key: str
-    targets: tuple[str, ...]
 
     @property
     def lease_prefix(self) -> str:
@@ -183,8 +182,8 @@ class ChangeFeed:
         return errors
 
 
-USERS_CHANGE_FEED = ChangeFeed("on_users_changed", USERS, partition_key="userId", targets=(POSTS,))
-POSTS_CHANGE_FEED = ChangeFeed("on_posts_changed", POSTS, partition_key="postId", targets=(USERS, FEED))
+USERS_CHANGE_FEED = ChangeFeed("on_users_changed", USERS, partition_key="userId")
+POSTS_CHANGE_FEED = ChangeFeed("on_posts_changed", POSTS, partition_key="postId")
 CHANGE_FEEDS = {feed.function: feed for feed in (USERS_CHANGE_FEED, POSTS_CHANGE_FEED)}
 
 

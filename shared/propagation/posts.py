@@ -26,7 +26,8 @@ from shared.models.post import DELETED_TYPE, Post, short_form, version_of
 from shared.observability.spans import current_traceparent, span, stamp, writer_of
 from shared.propagation.change_feed import DATABASE_ERRORS, POSTS_CHANGE_FEED, text_of
 from shared.propagation.copies import Copies, FrontPageIndex, refill, trim
-from shared.propagation.rename_fanout import Pace, is_outdated, rename_in_post
+from shared.propagation.pacing import Pace
+from shared.propagation.rename_fanout import is_outdated, rename_in_post
 
 # Comments and likes of a deleted post.
 _TTL_S = 1

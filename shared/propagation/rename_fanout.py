@@ -1,19 +1,15 @@
 """Rename fan-out: writes a user's current name to their posts, comments and likes.
 
-By transactional batches, or by the article's stored procedure, which has the same condition as `_OUTDATED`. `Pace`
-leaves some of the database's throughput for readers.
+By transactional batches, or by the article's stored procedure, which has the same condition as `_OUTDATED`. A `Pace`
+(pacing.py) leaves some of the database's throughput for readers.
 """
 
 from __future__ import annotations
 
-import asyncio
-import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from typing import Any, Final
 
-from shared.database.charges import Charge, add_share, metered
 from shared.database.container import Container, Operation, patch_of
 from shared.database.refusals import BatchRefused
 from shared.database.retries import RENAMING_REFUSALS
@@ -23,19 +19,12 @@ from shared.models.post import Post
 from shared.models.user import name_version
 from shared.observability.spans import stamp
 from shared.propagation.change_feed import for_each
+from shared.propagation.pacing import Pace
 
 _PORTION: Final = 1000
 _MAX_TRANSACTIONS: Final = 10_000
-TRANSACTIONS_AT_ONCE: Final = 8
 # An item costs about 11 RU to rename, and a container has at least 400 RU/s.
 ITEMS_PER_TRANSACTION: Final = 25
-
-# Seconds between transactions, for each of their items: at first 50 items a second, later at least 10.
-_FIRST_S: Final = 0.02
-_LONGEST_S: Final = 0.1
-# The factor by which the interval shrinks in a second: before the first 429, and after it.
-_UNTIL_429: Final = 0.5
-_AFTER_429: Final = 0.8
 
 # The items that do not have the user's current username yet.
 _OUTDATED: Final = (
@@ -159,53 +148,3 @@ def _rename(item: Item, user: Item) -> Operation:
     # A predicate takes no parameters. Nothing in it comes from a client: a known type and an integer.
     older = f"(NOT IS_DEFINED(c.nameVersion) OR c.nameVersion <= {version:d})"
     return ("patch", (item["id"], patch), {"filter_predicate": f"FROM c WHERE c.type = '{item['type']}' AND {older}"})
-
-
-class Pace:
-    """Limits the renaming transactions of one delivery of changes: a few at once, started at intervals.
-
-    Only a 429 shows how much throughput the database has left. The transactions therefore start slowly and become
-    faster until the first 429. Each 429 doubles the interval. While the database throttles a transaction, no other
-    starts.
-    """
-
-    def __init__(self) -> None:
-        self._slots = asyncio.Semaphore(TRANSACTIONS_AT_ONCE)
-        self._turn = asyncio.Lock()
-        self._running: dict[int, Charge] = {}
-        self._next_s = 0.0
-        self._interval_s = _FIRST_S
-        self._left_after_a_second = _UNTIL_429
-        self._slowed_s = 0.0
-
-    @asynccontextmanager
-    async def transaction(self, items: int) -> AsyncIterator[None]:
-        """Wait until the next transaction may start. The block sends it, and it writes about `items` items."""
-        async with self._slots:
-            async with self._turn:
-                while (wait_s := self._wait_s()) > 0:  # noqa: ASYNC110 - a 429 can prolong it
-                    await asyncio.sleep(wait_s)
-                started_s = time.monotonic()
-                self._next_s = started_s + items * self._interval_s
-                self._interval_s *= self._left_after_a_second ** (items * self._interval_s)
-            try:
-                with metered() as charge:
-                    self._running[id(charge)] = charge
-                    yield
-            finally:
-                del self._running[id(charge)]
-                add_share(charge, 1)
-                # Transactions that ran at the same time met the same 429.
-                if charge.throttled and started_s >= self._slowed_s:
-                    self._slow_down(items)
-
-    def _wait_s(self) -> float:
-        # The SDK waits for the same time before it sends a throttled transaction again.
-        throttled_s = (charge.retry_after_s or 0.0 for charge in self._running.values())
-        return max(self._next_s - time.monotonic(), *throttled_s, 0.0)
-
-    def _slow_down(self, items: int) -> None:
-        self._slowed_s = time.monotonic()
-        self._interval_s = min(max(_FIRST_S, 2 * self._interval_s), _LONGEST_S)
-        self._left_after_a_second = _AFTER_429
-        self._next_s = self._slowed_s + items * self._interval_s

@@ -19,7 +19,8 @@ from shared.models.user import User
 from shared.observability import metrics
 from shared.observability.spans import current_traceparent, span, stamp, writer_of
 from shared.propagation.change_feed import USERS_CHANGE_FEED, for_each, text_of
-from shared.propagation.rename_fanout import Pace, fan_out_rename
+from shared.propagation.pacing import Pace
+from shared.propagation.rename_fanout import fan_out_rename
 
 # Former names released between two writes of the list of the remaining ones.
 _PORTION = 100

@@ -5,9 +5,11 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from shared.database.containers import FAILURES, LEASES, container_definitions
+from shared.database.containers import FAILURES, FEED, LEASES, POSTS, USERS, container_definitions
 from shared.propagation.change_feed import CHANGE_FEEDS
 
+# The containers that the function of a change feed writes to.
+_TARGETS = {USERS: (POSTS,), POSTS: (USERS, FEED)}
 _WIDTH, _GAP = 142, 10
 _TOP, _BOTTOM, _FUNCTION = 58, 132, 182
 _ASIDE = 26
@@ -24,7 +26,7 @@ def data_model() -> dict[str, Any]:
     for feed in CHANGE_FEEDS.values():
         start = middle[feed.container]
         arrows[f"{feed.container} {feed.function}"] = f"M{start} {_BOTTOM}V{_FUNCTION - 3}"
-        for target in feed.targets:
+        for target in _TARGETS[feed.container]:
             aside = _ASIDE if middle[target] > start else -_ASIDE
             begin, end, half = start + aside, middle[target] - aside, (_BOTTOM + _FUNCTION) // 2
             arrows[f"{feed.function} {target}"] = (

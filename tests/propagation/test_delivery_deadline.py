@@ -16,7 +16,7 @@ from shared.data.users import create_user, edit_user
 from shared.database.client import connect
 from shared.models.base import Item
 from shared.models.user import NewUser, UserChanges
-from shared.propagation import rename_fanout
+from shared.propagation import pacing
 from shared.propagation.change_feed import POSTS_CHANGE_FEED, USERS_CHANGE_FEED, DeliveryUnfinished, for_each
 from shared.settings import Account, Settings
 from tests.blog import Blog, EmulatorThread, at
@@ -31,7 +31,7 @@ DEADLINE_S = 2
 @pytest.fixture(autouse=True)
 def unpaced(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let renames start at full speed, because these tests rename many items."""
-    monkeypatch.setattr(rename_fanout, "_FIRST_S", 0.0)
+    monkeypatch.setattr(pacing, "FIRST_S", 0.0)
 
 
 @pytest.fixture
