@@ -10,7 +10,7 @@ from shared.models.base import Date, Item, RequestModel, Resource, UserId, Usern
 
 # Renames that the users change feed has not finished. More are refused: otherwise, one user could make their item, and
 # each of its deliveries, ever larger.
-PENDING_RENAMES = 20
+PENDING_RENAMES = 100
 
 
 class NewUser(RequestModel):
