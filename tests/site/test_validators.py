@@ -11,7 +11,7 @@ import pytest
 
 from tests.api import Api
 from tests.running_app import RunningApp
-from tests.site.pages import Site
+from tests.site.pages import ParsedPage, Site
 
 VALIDATORS = Path(__file__).parent / "validators"
 VNU = VALIDATORS / "node_modules" / "vnu-jar" / "build" / "dist" / "vnu.jar"
@@ -32,8 +32,7 @@ async def test_every_page_is_valid_html(api: Api, site: Site, tmp_path: Path) ->
     post = await api.new_post(author, "A title", MARKDOWN)
     await api.new_comment(post, author, "https://e.com/a")
     await api.new_like(post, author)
-    for name, path in pages_of(site, post).items():
-        (tmp_path / f"{name}.html").write_bytes((await site.get(path)).content)
+    await save_pages(site, pages_of(site, post), tmp_path)
 
     assert errors_in(tmp_path) == []
 
@@ -45,10 +44,20 @@ async def test_every_page_with_the_inspector_is_valid_html(
     site = Site(inspected.session, inspected_app.url)
     post = await inspected.new_post(await inspected.new_user())
     tour = {f"tour-{step}": f"/tour/{step}" for step in range(1, 9)} | {"tour": "/tour"}
-    for name, path in (pages_of(site, post) | tour).items():
-        (tmp_path / f"{name}.html").write_bytes((await site.get(path)).content)
+    await save_pages(site, pages_of(site, post) | tour, tmp_path)
 
     assert errors_in(tmp_path) == []
+    for step in range(1, 9):
+        shown = ParsedPage((tmp_path / f"tour-{step}.html").read_text(encoding="utf-8"))
+        assert [link["href"] for link in shown.all("a", aria_current="step")] == [f"/tour/{step}"]
+
+
+async def save_pages(site: Site, paths: dict[str, str], folder: Path) -> None:
+    """Save each page, after checking its status: an error page is valid HTML, too."""
+    for name, path in paths.items():
+        shown = await site.get(path)
+        assert shown.status == {"missing": 404, "malformed": 400}.get(name, 200), path
+        (folder / f"{name}.html").write_bytes(shown.content)
 
 
 def errors_in(folder: Path) -> list[tuple[str, str, str | None]]:
