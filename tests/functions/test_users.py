@@ -10,7 +10,6 @@ import pytest
 from tests.api import Api
 from tests.items import unique
 from tests.polling import eventually
-from tests.problems import assert_problem
 
 PROPERTIES = {"id", "type", "userId", "username", "creationDate"}
 
@@ -231,18 +230,11 @@ async def test_ids_of_other_items_are_not_users(api: Api) -> None:
     assert (reservation.status, as_author.status) == (404, 404)
 
 
-async def test_a_user_who_is_renamed_all_the_time_has_to_wait(api: Api) -> None:
+async def test_a_user_who_is_renamed_all_the_time_pays_the_same_for_each_rename(api: Api) -> None:
     user = await api.new_user()
     names = [user["username"], unique("countess")]
-    charges: list[float] = []
-    while (answer := await api.edit_user(user["id"], names[len(charges) % 2])).status == 200:
-        charges.append(answer.charge_ru)
-        assert len(charges) < 5_000
+    answers = [await api.edit_user(user["id"], names[number % 2]) for number in range(1, 151)]
 
-    async def is_accepted() -> bool:
-        return (await api.edit_user(user["id"], unique("lovelace"))).status == 200
-
-    assert_problem(answer, 429, "Too many renames", f"/api/users/{user['id']}")
-    assert int(answer.headers["retry-after"]) > 0
-    assert charges[-1] < 2 * charges[1]
-    await eventually(is_accepted)
+    # 429 if the change feed has not finished a hundred renames (tests/propagation/test_changed_users.py).
+    assert {answer.status for answer in answers} <= {200, 429}
+    assert max(answer.charge_ru for answer in answers) < 2 * answers[0].charge_ru
