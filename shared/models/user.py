@@ -74,10 +74,11 @@ def signature(user: Item) -> Item:
 def renamed(user: Item, username: str) -> Item:
     """Return the item of `user` under a new username.
 
-    The users change feed updates the copies, releases the reservations of `formerUsernames`, and removes that list. A
-    name can be in it several times. Raises TooManyRenames.
+    The users change feed updates the copies, releases the reservations of `formerUsernames`, and removes that list.
+    Raises TooManyRenames.
     """
-    former = [*user.get("formerUsernames", []), user["username"]]
+    former = [name for name in user.get("formerUsernames", []) if name not in (user["username"], username)]
+    former.append(user["username"])
     if len(former) > PENDING_RENAMES:
         raise TooManyRenames
     return user | {"username": username, "nameVersion": name_version(user) + 1, "formerUsernames": former}
