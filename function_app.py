@@ -1,19 +1,14 @@
-"""The function app: registers one blueprint per file in functions/."""
+"""The function app: registers one blueprint per file in functions/, and the wings.
+
+A wing is a folder that nothing here depends on: without it, delete its lines below, its folder, and its tests.
+"""
 
 import azure.functions as func
 
-from functions import (
-    assets,
-    change_feeds,
-    comments,
-    docs,
-    feed,
-    health,
-    likes,
-    posts,
-    site,
-    users,
-)
+import inspector
+import openapi
+import web
+from functions import change_feeds, comments, feed, health, likes, posts, users
 from shared.observability import logs
 from shared.settings import app_settings
 
@@ -22,14 +17,12 @@ logs.limit_sdks()
 _COMMANDS = func.AuthLevel.ANONYMOUS if app_settings().auth.users_sign_in else func.AuthLevel.FUNCTION
 
 app = func.FunctionApp(http_auth_level=_COMMANDS)
-for module in (users, posts, comments, likes, feed, health, docs, site, assets, change_feeds):
+for module in (users, posts, comments, likes, feed, health, change_feeds):
     app.register_functions(module.bp)
+openapi.register(app)
+web.register(app)
+inspector.register(app)
 if app_settings().telemetry:
     from shared.observability import exporters
 
     exporters.start()
-if app_settings().inspector:
-    from functions import inspector, tour
-
-    app.register_functions(inspector.bp)
-    app.register_functions(tour.bp)

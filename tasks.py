@@ -185,7 +185,7 @@ def lock_check() -> None:
 def screenshots() -> None:
     """Take the pictures of the web site in docs/images (needs Chromium)."""
     setup()
-    python("-m", "tests.site.screenshots")
+    python("-m", "tests.inspector.screenshots")
 
 
 @task
@@ -214,7 +214,7 @@ def schemathesis() -> None:
     _create(AUDIT_VENV, "requirements-audit.txt")
     requests = os.environ.get("REQUESTS", "10000")
     program = str(_program(AUDIT_VENV, "schemathesis"))
-    python("-m", "tests.functions.schemathesis_run", "--tool", program, "--requests", requests)
+    python("-m", "tests.openapi.schemathesis_run", "--tool", program, "--requests", requests)
 
 
 @task

@@ -25,7 +25,7 @@ from bench.models.interface import Model
 from bench.models.loading import emulated
 from bench.models.project_model import ProjectModel
 from bench.models.v3 import V3
-from shared.database.emulator_switches import FAILURES
+from inspector.emulator_switches import FAILURES
 from shared.errors import BlogError
 from shared.models.base import Item
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import azure.functions as func
 
-from shared.auth.callers import require_can_delete_comment
 from shared.data import comments
 from shared.data.blog import open_blog
 from shared.errors import CommentNotFound, IdempotencyKeyReused, PostNotFound, UserNotFound, VersionMismatch
-from shared.http.calls import Call
-from shared.http.endpoints import QUERY, Endpoint
-from shared.http.responses import created, no_content, paged
+from shared.http.calls import QUERY, Call
+from shared.http.endpoints import Endpoint
+from shared.http.responses import Response, created_response, no_content, page_response
 from shared.models.comment import Comment, NewComment
 
 bp = func.Blueprint()
@@ -19,38 +18,39 @@ _CREATE_ERRORS = (UserNotFound, PostNotFound, CommentNotFound, IdempotencyKeyReu
 
 
 @bp.route(route="api/posts/{postId}/comments", methods=["POST"])
-@Endpoint(body=NewComment, returns=Comment, statuses=(201,), errors=_CREATE_ERRORS)
-async def create_comment(call: Call[NewComment]) -> func.HttpResponse:
-    """Create a comment (C3).
+@Endpoint("C3", body=NewComment, returns=Comment, errors=_CREATE_ERRORS)
+async def create_comment(call: Call[NewComment]) -> Response:
+    """Create a comment.
 
     Adds the comment and increments the post's comment count in one transaction. A retry with the same idempotency
     key returns 404 if the comment has been deleted.
     """
     blog, post_id, key = await open_blog(), call.path["postId"], call.idempotency_key
     comment = await comments.create_comment(blog, post_id, call.body, idempotency_key=key)
-    return created(Comment, comment, f"/api/posts/{post_id}/comments/{comment['id']}")
+    return created_response(Comment, comment, f"/api/posts/{post_id}/comments/{comment['id']}")
 
 
 @bp.route(route="api/posts/{postId}/comments/{commentId}", methods=["DELETE"])
-@Endpoint(statuses=(204,), errors=(PostNotFound, CommentNotFound, VersionMismatch))
-async def delete_comment(call: Call[None]) -> func.HttpResponse:
+@Endpoint(errors=(PostNotFound, CommentNotFound, VersionMismatch))
+async def delete_comment(call: Call[None]) -> Response:
     """Delete a comment.
 
     Removes the comment and decrements the post's comment count in one transaction. If users sign in, the author of
     the comment and the author of the post can delete it.
     """
     blog, post_id, comment_id = await open_blog(), call.path["postId"], call.path["commentId"]
-    await require_can_delete_comment(call.caller, blog, post_id, comment_id)
-    await comments.delete_comment(blog, post_id, comment_id, if_match=call.if_match)
+    await comments.delete_comment(blog, post_id, comment_id, if_match=call.if_match, owner=call.caller.owner)
     return no_content()
 
 
 @bp.route(route="api/posts/{postId}/comments", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
-@Endpoint(returns=Comment, paged=True, statuses=(200,), errors=(PostNotFound,))
-async def list_comments(call: Call[None]) -> func.HttpResponse:
-    """List a post's comments (Q4).
+@Endpoint("Q4", returns=Comment, paged=True, errors=(PostNotFound,))
+async def list_comments(call: Call[None]) -> Response:
+    """List a post's comments.
 
     Newest first.
     """
     blog, post_id = await open_blog(), call.path["postId"]
-    return paged(Comment, await comments.list_comments(blog.posts, post_id, limit=call.limit, cursor=call.cursor))
+    return page_response(
+        Comment, await comments.list_comments(blog.posts, post_id, limit=call.limit, cursor=call.cursor)
+    )

@@ -7,31 +7,31 @@ import azure.functions as func
 from shared.data import likes
 from shared.data.blog import open_blog
 from shared.errors import PostNotFound, UserNotFound, VersionMismatch
-from shared.http.calls import Call
-from shared.http.endpoints import QUERY, Endpoint
-from shared.http.responses import created, current, no_content, paged
+from shared.http.calls import QUERY, Call
+from shared.http.endpoints import Endpoint
+from shared.http.responses import Response, created_response, no_content, page_response, resource_response
 from shared.models.like import Like, NewLike
 
 bp = func.Blueprint()
 
 
 @bp.route(route="api/posts/{postId}/likes", methods=["POST"])
-@Endpoint(body=NewLike, returns=Like, statuses=(201, 200), errors=(UserNotFound, PostNotFound))
-async def create_like(call: Call[NewLike]) -> func.HttpResponse:
-    """Like a post (C4).
+@Endpoint("C4", body=NewLike, returns=Like, statuses=(201, 200), errors=(UserNotFound, PostNotFound))
+async def create_like(call: Call[NewLike]) -> Response:
+    """Like a post.
 
     Returns 201 with the like, or 200 with the existing like if the user already likes the post.
     """
     blog, post_id, key = await open_blog(), call.path["postId"], call.idempotency_key
     added = await likes.create_like(blog, post_id, call.body, idempotency_key=key)
     if not added.created:
-        return current(Like, added.item)
-    return created(Like, added.item, f"/api/posts/{post_id}/likes/{added.item['userId']}")
+        return resource_response(Like, added.item)
+    return created_response(Like, added.item, f"/api/posts/{post_id}/likes/{added.item['userId']}")
 
 
 @bp.route(route="api/posts/{postId}/likes/{userId}", methods=["DELETE"])
-@Endpoint(statuses=(204,), errors=(UserNotFound, PostNotFound, VersionMismatch))
-async def delete_like(call: Call[None]) -> func.HttpResponse:
+@Endpoint(errors=(UserNotFound, PostNotFound, VersionMismatch))
+async def delete_like(call: Call[None]) -> Response:
     """Unlike a post.
 
     Returns 204 even if the user does not like the post.
@@ -42,11 +42,11 @@ async def delete_like(call: Call[None]) -> func.HttpResponse:
 
 
 @bp.route(route="api/posts/{postId}/likes", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
-@Endpoint(returns=Like, paged=True, statuses=(200,), errors=(PostNotFound,))
-async def list_likes(call: Call[None]) -> func.HttpResponse:
-    """List a post's likes (Q5).
+@Endpoint("Q5", returns=Like, paged=True, errors=(PostNotFound,))
+async def list_likes(call: Call[None]) -> Response:
+    """List a post's likes.
 
     Newest first.
     """
     blog, post_id = await open_blog(), call.path["postId"]
-    return paged(Like, await likes.list_likes(blog.posts, post_id, limit=call.limit, cursor=call.cursor))
+    return page_response(Like, await likes.list_likes(blog.posts, post_id, limit=call.limit, cursor=call.cursor))

@@ -7,41 +7,43 @@ import azure.functions as func
 from shared.data import posts
 from shared.data.blog import open_blog
 from shared.errors import IdempotencyKeyReused, PostNotFound, UserNotFound, VersionMismatch
-from shared.http.calls import Call
-from shared.http.endpoints import QUERY, Endpoint
-from shared.http.responses import created, current, no_content, paged
+from shared.http.calls import QUERY, Call
+from shared.http.endpoints import Endpoint
+from shared.http.responses import Response, created_response, no_content, page_response, resource_response
 from shared.models.post import NewPost, Post, PostChanges
 
 bp = func.Blueprint()
 
 
 @bp.route(route="api/posts", methods=["POST"])
-@Endpoint(body=NewPost, returns=Post, statuses=(201,), errors=(UserNotFound, PostNotFound, IdempotencyKeyReused))
-async def create_post(call: Call[NewPost]) -> func.HttpResponse:
-    """Create a post (C2).
+@Endpoint("C2", body=NewPost, returns=Post, errors=(UserNotFound, PostNotFound, IdempotencyKeyReused))
+async def create_post(call: Call[NewPost]) -> Response:
+    """Create a post.
 
     The post can be read immediately; lists of posts show it after a short delay. A retry with the same idempotency
     key returns 404 if the post has been deleted.
     """
     blog = await open_blog()
     post = await posts.create_post(blog, call.body, idempotency_key=call.idempotency_key)
-    return created(Post, post, f"/api/posts/{post['id']}")
+    return created_response(Post, post, f"/api/posts/{post['id']}")
 
 
 @bp.route(route="api/posts/{postId}", methods=["PUT"])
-@Endpoint(body=PostChanges, returns=Post, statuses=(200,), errors=(PostNotFound, VersionMismatch))
-async def edit_post(call: Call[PostChanges]) -> func.HttpResponse:
-    """Edit a post (C2).
+@Endpoint("C2", body=PostChanges, returns=Post, errors=(PostNotFound, VersionMismatch))
+async def edit_post(call: Call[PostChanges]) -> Response:
+    """Edit a post.
 
     Changes only the title and content. Concurrent comments, likes, and renames are kept.
     """
     blog, post_id, owner = await open_blog(), call.path["postId"], call.caller.owner
-    return current(Post, await posts.edit_post(blog.posts, post_id, call.body, if_match=call.if_match, owner=owner))
+    return resource_response(
+        Post, await posts.edit_post(blog.posts, post_id, call.body, if_match=call.if_match, owner=owner)
+    )
 
 
 @bp.route(route="api/posts/{postId}", methods=["DELETE"])
-@Endpoint(statuses=(204,), errors=(PostNotFound, VersionMismatch))
-async def delete_post(call: Call[None]) -> func.HttpResponse:
+@Endpoint(errors=(PostNotFound, VersionMismatch))
+async def delete_post(call: Call[None]) -> Response:
     """Delete a post.
 
     Requests for the post return 404 immediately. Lists of posts omit it after a short delay. Its comments and likes
@@ -53,22 +55,24 @@ async def delete_post(call: Call[None]) -> func.HttpResponse:
 
 
 @bp.route(route="api/posts/{postId}", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
-@Endpoint(returns=Post, statuses=(200, 304), errors=(PostNotFound,))
-async def get_post(call: Call[None]) -> func.HttpResponse:
-    """Retrieve a post (Q2).
+@Endpoint("Q2", returns=Post, errors=(PostNotFound,))
+async def get_post(call: Call[None]) -> Response:
+    """Retrieve a post.
 
     Returns the full content and exact counts of comments and likes.
     """
     blog = await open_blog()
-    return current(Post, await posts.get_post(blog.posts, call.path["postId"]))
+    return resource_response(Post, await posts.get_post(blog.posts, call.path["postId"]))
 
 
 @bp.route(route="api/users/{userId}/posts", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
-@Endpoint(returns=Post, paged=True, statuses=(200,), errors=(UserNotFound,))
-async def list_user_posts(call: Call[None]) -> func.HttpResponse:
-    """List a user's posts in short form (Q3).
+@Endpoint("Q3", returns=Post, paged=True, errors=(UserNotFound,))
+async def list_user_posts(call: Call[None]) -> Response:
+    """List a user's posts in short form.
 
     Newest first, with the content cut to a summary. Shows new and changed posts after a short delay.
     """
     blog, user_id = await open_blog(), call.path["userId"]
-    return paged(Post, await posts.list_posts_of_user(blog.users, user_id, limit=call.limit, cursor=call.cursor))
+    return page_response(
+        Post, await posts.list_posts_of_user(blog.users, user_id, limit=call.limit, cursor=call.cursor)
+    )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import azure.functions as func
 
-from shared.auth.callers import BackEnd
 from shared.data import users
 from shared.data.blog import open_blog
 from shared.errors import (
@@ -15,9 +14,10 @@ from shared.errors import (
     UserNotFound,
     VersionMismatch,
 )
-from shared.http.calls import Call
-from shared.http.endpoints import QUERY, Endpoint
-from shared.http.responses import created, current
+from shared.http.callers import BackEnd
+from shared.http.calls import QUERY, Call
+from shared.http.endpoints import Endpoint
+from shared.http.responses import Response, created_response, resource_response
 from shared.models.user import NewUser, User, UserChanges
 
 bp = func.Blueprint()
@@ -26,9 +26,9 @@ _EDIT_ERRORS = (UserNotFound, UsernameTaken, TooManyRenames, VersionMismatch)
 
 
 @bp.route(route="api/users", methods=["POST"])
-@Endpoint(body=NewUser, returns=User, statuses=(201,), errors=(UsernameTaken, AlreadyRegistered, IdempotencyKeyReused))
-async def create_user(call: Call[NewUser]) -> func.HttpResponse:
-    """Create a user (C1).
+@Endpoint("C1", body=NewUser, returns=User, errors=(UsernameTaken, AlreadyRegistered, IdempotencyKeyReused))
+async def create_user(call: Call[NewUser]) -> Response:
+    """Create a user.
 
     The username must use one script, and be unique, compared case-insensitively after Unicode NFKC. A signed-in caller
     can create only one user.
@@ -38,24 +38,26 @@ async def create_user(call: Call[NewUser]) -> func.HttpResponse:
         user = await users.create_user(blog.users, call.body, idempotency_key=key)
     else:
         user = await users.register_user(blog.users, call.body, user_id=str(caller.user), idempotency_key=key)
-    return created(User, user, f"/api/users/{user['id']}")
+    return created_response(User, user, f"/api/users/{user['id']}")
 
 
 @bp.route(route="api/users/{userId}", methods=["PUT"])
-@Endpoint(body=UserChanges, returns=User, statuses=(200,), errors=_EDIT_ERRORS)
-async def edit_user(call: Call[UserChanges]) -> func.HttpResponse:
-    """Rename a user (C1).
+@Endpoint("C1", body=UserChanges, returns=User, errors=_EDIT_ERRORS)
+async def edit_user(call: Call[UserChanges]) -> Response:
+    """Rename a user.
 
     The user shows the new name immediately. Their posts, comments, and likes show it after a short delay. Returns 429
     if that is still to be done for many renames.
     """
     blog = await open_blog()
-    return current(User, await users.edit_user(blog.users, call.path["userId"], call.body, if_match=call.if_match))
+    return resource_response(
+        User, await users.edit_user(blog.users, call.path["userId"], call.body, if_match=call.if_match)
+    )
 
 
 @bp.route(route="api/users/{userId}", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
-@Endpoint(returns=User, statuses=(200, 304), errors=(UserNotFound,))
-async def get_user(call: Call[None]) -> func.HttpResponse:
-    """Retrieve a user (Q1)."""
+@Endpoint("Q1", returns=User, errors=(UserNotFound,))
+async def get_user(call: Call[None]) -> Response:
+    """Retrieve a user."""
     blog = await open_blog()
-    return current(User, await users.get_user(blog.users, call.path["userId"]))
+    return resource_response(User, await users.get_user(blog.users, call.path["userId"]))

@@ -234,7 +234,6 @@ module app 'app.bicep' = {
       BLOG_AUTH: usesSignIn ? 'app-service' : 'function-key'
       BLOG_DELIVERY_DEADLINE_S: '150'
       BLOG_DATABASE: databaseName
-      BLOG_INSPECTOR: '0'
       BLOG_SITE_URL: siteUrl
       BLOG_TRANSACTIONS: transactions
       COSMOS__accountEndpoint: cosmos.outputs.endpoint

@@ -12,13 +12,21 @@ import argparse
 import asyncio
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from local.stack import StackError, StackSettings, running, stop_signals
+from local.stack import StackError, StackSettings, http_routes, running, stop_signals
 from local_settings import LocalSettingsError
 
 _LARGEST_PORT = 65535
+# The pages worth opening: their path, and the route of their function, which the app may not have.
+_PAGES = {
+    "Blog": ("", "{*path}"),
+    "Tour": ("tour", "tour/{step?}"),
+    "API": ("api/feed", "api/feed"),
+    "Docs": ("api/docs", "api/docs"),
+    "Health": ("api/health", "api/health"),
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -75,17 +83,14 @@ async def _run(settings: StackSettings) -> None:
 
 async def _serve(settings: StackSettings) -> None:
     async with running(settings, _say):
-        _say(_addresses(settings))
+        _say(_addresses(settings, await http_routes(settings)))
         await asyncio.Event().wait()
 
 
-def _addresses(settings: StackSettings) -> str:
+def _addresses(settings: StackSettings, routes: Collection[str]) -> str:
+    """The addresses to open. `routes` are those of the app's HTTP functions."""
     rows = [
-        ("Blog", f"{settings.url}/"),
-        *([("Tour", f"{settings.url}/tour")] if settings.environment["BLOG_INSPECTOR"] == "1" else []),
-        ("API", f"{settings.url}/api/feed"),
-        ("Docs", f"{settings.url}/api/docs"),
-        ("Health", f"{settings.url}/api/health"),
+        *((name, f"{settings.url}/{path}") for name, (path, route) in _PAGES.items() if route in routes),
         ("Explorer", f"{settings.cosmos_url}/_explorer/"),
         ("Data", str(settings.data_dir or "in memory")),
     ]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import http.client
+import json
 import os
 import signal
 import socket
@@ -19,6 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+from urllib.request import urlopen
 
 import psutil
 from cosmos_emulator import WELL_KNOWN_KEY
@@ -102,6 +104,19 @@ async def running(settings: StackSettings, say: Say) -> AsyncIterator[None]:
             await _provision(settings, say)
         await stack.enter_async_context(host)
         yield
+
+
+async def http_routes(settings: StackSettings) -> set[str]:
+    """The routes of the running app's HTTP functions."""
+
+    def read() -> list[dict[str, Any]]:
+        with urlopen(f"{settings.url}/admin/functions", timeout=_START_TIMEOUT_S) as response:  # noqa: S310 - our host
+            return list(json.load(response))
+
+    functions = await asyncio.to_thread(read)
+    return {
+        binding["route"] for function in functions for binding in function["config"]["bindings"] if "route" in binding
+    }
 
 
 def _emulator(settings: StackSettings, say: Say) -> Service:

@@ -98,12 +98,6 @@ class AppSettings(BaseSettings):
         validation_alias="BLOG_SITE_URL",
         description="an origin such as https://blog.example.com, without a path",
     )
-    inspector: Annotated[bool, BeforeValidator(lambda value: {"0": False, "1": True}.get(value, value))] = Field(
-        default=False,
-        strict=True,
-        validation_alias="BLOG_INSPECTOR",
-        description="1 to enable the inspector, or to 0",
-    )
     application_insights: str = Field(default="", validation_alias="APPLICATIONINSIGHTS_CONNECTION_STRING", repr=False)
     otlp_endpoint: str = Field(default="", validation_alias="OTEL_EXPORTER_OTLP_ENDPOINT")
     telemetry_disabled: str = Field(default="", validation_alias="OTEL_SDK_DISABLED")

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from playwright.async_api import Page
 
 # axe-core 4.14.1 from npm.
-AXE = Path(__file__).parent / "site" / "browser" / "axe-core" / "axe.min.js"
+AXE = Path(__file__).parent / "axe-core" / "axe.min.js"
 
 
 async def violations(page: Page) -> list[str]:

@@ -70,7 +70,8 @@ class Api:
         async with self.session.request(method, url, data=content, headers=headers, skip_auto_headers=skip) as sent:
             lowered = {name.lower(): value for name, value in sent.headers.items()}
             answer = ApiResponse(sent.status, lowered, await sent.read())
-        assert_answer_matches(self._openapi, method, path, answer.status, answer.headers, answer.content)
+        if self._openapi:
+            assert_answer_matches(self._openapi, method, path, answer.status, answer.headers, answer.content)
         return answer
 
     async def create_user(self, username: str, headers: Headers = None) -> ApiResponse:

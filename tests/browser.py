@@ -75,3 +75,18 @@ class PageLog:
     def _on_console(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "assert"):
             self.errors.append(f"{message.text} ({message.location['url']})")
+
+
+@pytest.fixture(scope="session")
+async def chromium() -> AsyncIterator[Browser]:
+    """One browser per test worker."""
+    async with running_chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+async def browser(chromium: Browser) -> AsyncIterator[Browser]:
+    """The browser, in which this test opens profiles of its own."""
+    yield chromium
+    for context in chromium.contexts:
+        await context.close()

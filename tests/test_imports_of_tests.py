@@ -28,11 +28,15 @@ def test_no_test_module_is_imported(folder: Path) -> None:
     assert _importing(folder, r"tests\.(?:\w+\.)*test_\w+") == []
 
 
-def test_only_tests_of_the_site_import_it_and_the_browser() -> None:
-    site = r"(?:tests\.site|functions\.site|functions import site|web|playwright)"
-    others = [path for path in TESTS.iterdir() if path.name != "site" and list(path.glob("*.py"))]
-
-    assert [file for folder in others for file in _importing(folder, site)] == []
+def test_only_tests_of_wings_import_them_and_the_browser() -> None:
+    """A wing can be taken off. The inspector is part of the site's pages."""
+    allowed = {"web": {"web"}, "openapi": {"openapi"}, "inspector": {"inspector", "web"}}
+    for path in TESTS.iterdir():
+        if list(path.glob("*.py")):
+            others = {"web", "openapi", "inspector"} - allowed.get(path.name, set())
+            wings = "|".join([*others, *(f"tests\\.{name}" for name in others)])
+            browser = "|playwright" if path.name not in allowed else ""
+            assert _importing(path, f"(?:{wings}{browser})") == []
 
 
 @pytest.mark.parametrize("folder", ["", "functions.", "auth."])

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Collection
 
 from shared.data.blog import Blog
 from shared.data.idempotency import idempotency_record, new_id
 from shared.data.pages import Cursor, Page, read_page
-from shared.data.posts import list_responses, require_post
+from shared.data.posts import get_post, list_responses, require_post
 from shared.data.users import get_author
 from shared.database.container import Container
-from shared.errors import CommentNotFound
+from shared.errors import CommentNotFound, Forbidden
 from shared.models.base import Item, is_item_id, now
 from shared.models.comment import Comment, NewComment, comment_item
 from shared.observability.spans import stamp
@@ -29,10 +30,31 @@ async def create_comment(blog: Blog, post_id: str, new: NewComment, *, idempoten
     return (await blog.transactions.add(blog.posts, comment, record)).item
 
 
-async def delete_comment(blog: Blog, post_id: str, comment_id: str, *, if_match: Collection[str] | None = None) -> None:
-    """A point read and a batch. Raises PostNotFound, CommentNotFound, VersionMismatch."""
+async def delete_comment(
+    blog: Blog,
+    post_id: str,
+    comment_id: str,
+    *,
+    if_match: Collection[str] | None = None,
+    owner: uuid.UUID | None = None,
+) -> None:
+    """A point read and a batch. Raises PostNotFound, CommentNotFound, VersionMismatch.
+
+    With `owner`, the comment or its post must be theirs: one more point read, or two if the comment is not. Raises
+    Forbidden. Authors never change and IDs are never reused, so this check need not share a transaction with the
+    deletion.
+    """
+    if owner is not None:
+        await _require_owner(blog.posts, post_id, comment_id, str(owner))
     if not await remove_item(blog.posts, post_id, comment_id, Comment.TYPE, if_match=if_match):
         raise CommentNotFound(comment_id)
+
+
+async def _require_owner(posts: Container, post_id: str, comment_id: str, user_id: str) -> None:
+    if (await get_comment(posts, post_id, comment_id))["userId"] == user_id:
+        return
+    if (await get_post(posts, post_id))["userId"] != user_id:
+        raise Forbidden("Only the author of the comment or of its post can delete it.")
 
 
 async def get_comment(posts: Container, post_id: str, comment_id: str) -> Item:

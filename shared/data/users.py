@@ -48,7 +48,7 @@ async def create_user(users: Container, new: NewUser, *, idempotency_key: str | 
 
 
 async def register_user(users: Container, new: NewUser, *, user_id: str, idempotency_key: str | None) -> Item:
-    """C1 for a caller who signs in, whose user has a fixed id (shared/auth/callers.py): a point read and two writes.
+    """C1 for a caller who signs in, whose user has a fixed id (shared/http/callers.py): a point read and two writes.
 
     Concurrent registrations create one user, and the others release their usernames. A registration without a key
     gets a random one. If the SDK resends the write because its response was lost, the record shows that it is not a

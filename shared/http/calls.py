@@ -13,14 +13,16 @@ from pydantic import ValidationError
 from pydantic_core import from_json
 
 from shared import errors
-from shared.auth.callers import Caller
 from shared.data.pages import Cursor
 from shared.errors import FieldFault, InvalidFields, MalformedRequest
+from shared.http.callers import Caller
 from shared.models.base import EMPTY, RequestModel, edit_of, is_item_id
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
+# The methods of queries. The Functions host returns 404 for a method that the route does not list.
+QUERY = ["GET", "HEAD"]
 # Fits the longest post, unless a client escapes characters beyond U+FFFF, as 12 bytes each.
 BODY_LIMIT = 1024 * 1024
 FAULT_LIMIT = 20
@@ -63,6 +65,7 @@ class Call(Generic[Body]):
     """
 
     caller: Caller
+    is_query: bool
     body: Body
     path: Mapping[str, str]
     limit: int
@@ -81,6 +84,7 @@ def parse_call(request: func.HttpRequest, body_model: type[RequestModel] | None,
     """
     return Call(
         caller=caller,
+        is_query=request.method in QUERY,
         # A call without a body model is a Call[None].
         body=cast("Body", _parse_body(request, body_model) if body_model else None),
         path=_parse_path(request.route_params),

@@ -67,6 +67,11 @@ class Resource(BaseModel):
             raise ItemDamaged(f"{cls.TYPE} {item.get('id')}: {_faults(error)}") from None
 
     @classmethod
+    def serialize(cls, item: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the resource as JSON values, without the optional properties that the item does not have."""
+        return cls.from_item(item).model_dump(by_alias=True, exclude_none=True)
+
+    @classmethod
     def checked(cls, item: Item) -> Item:
         """Return `item`. Raises ItemDamaged if it is not what the app writes."""
         cls.from_item(item)

@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 
 import azure.functions as func
 
-from shared.data.failures import keep_failure
 from shared.database.charges import metered
 from shared.database.container import Container, is_addressable
 from shared.database.containers import LEASES, POSTS, USERS
@@ -22,6 +21,7 @@ from shared.models.base import Item
 from shared.observability import metrics
 from shared.observability.logs import log
 from shared.observability.spans import span, writer_of
+from shared.propagation.failures import keep_failure
 
 CONCURRENCY = 32
 # These end the whole delivery, and the host repeats it. Any other error belongs to one change.

@@ -11,11 +11,10 @@ from typing import Any
 
 import pytest
 
-from functions.docs import operations
-from shared.http.openapi import ApiOperation
 from tests.api import Api, ApiResponse, Json
 from tests.auth.conftest import SignedIn
 from tests.items import unique
+from tests.operations import Operation, operations
 
 COMMANDS = {operation.name: operation for operation in operations() if operation.is_command}
 
@@ -100,14 +99,14 @@ async def test_a_caller_cannot_act_as_another_user(
     assert await victim.everything() == before
 
 
-def path_of(operation: ApiOperation, values: dict[str, str]) -> str:
+def path_of(operation: Operation, values: dict[str, str]) -> str:
     return "/api/" + operation.route.format_map(values)
 
 
 # aiohttp warns about bodies over 1 MB.
 @pytest.mark.filterwarnings("ignore:Sending a large body:ResourceWarning")
 @pytest.mark.parametrize("operation", COMMANDS.values(), ids=list(COMMANDS))
-async def test_unauthenticated_commands_reveal_nothing(stranger: Api, victim: Victim, operation: ApiOperation) -> None:
+async def test_unauthenticated_commands_reveal_nothing(stranger: Api, victim: Victim, operation: Operation) -> None:
     existing = {"userId": victim.user["id"], "postId": victim.post["id"], "commentId": victim.comment["id"]}
     before = await victim.everything()
 

@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
 import pytest
 
+from functions.feed import front_page_response
+from shared.data.front_page import front_page_reader
 from shared.data.posts import FRONT_PAGE_LENGTH
+from shared.database.container import Container
 from shared.models.base import Item, now
+from shared.models.post import short_form
 from tests.api import POST_PROPERTIES, Api
 from tests.blog import Blog
-from tests.items import a_post
+from tests.items import a_post, a_user
 from tests.polling import eventually
 
 
 async def test_the_feed_is_compressed_for_clients_that_ask(api: Api) -> None:
-    await api.new_post(await api.new_user(), content="Some content. " * 20)
+    author = await api.new_user()
+    for _ in range(5):
+        await api.new_post(author, content="Some content. " * 20)
+
+    async def is_long() -> bool:  # a short feed is not compressed
+        return len((await api.get_feed()).body["items"]) >= 5
+
+    await eventually(is_long)
     gzipped = await api.send("GET", "/api/feed", headers={"Accept-Encoding": "gzip"})
     plain = await api.send("GET", "/api/feed", headers={"Accept-Encoding": "identity"})
 
@@ -111,3 +123,18 @@ async def test_each_limit_has_its_own_etag(api: Api) -> None:
         return lengths == [1, 2, 3] and len({answer.etag for answer in answers}) == 3
 
     await eventually(shown)
+
+
+async def test_a_page_is_serialized_once_per_limit(blog: Blog) -> None:
+    for second in range(3):
+        await blog.feed.create(short_form(a_post(a_user(), second=second)))
+
+    async def opened() -> Container:
+        return blog.feed
+
+    page = await front_page_reader(opened)()
+    first, again, shorter = (front_page_response(page, limit) for limit in (3, 3, 2))
+
+    assert first is again
+    assert [len(json.loads(response.content)["items"]) for response in (first, shorter)] == [3, 2]
+    assert first.etag != shorter.etag

@@ -11,11 +11,10 @@ from urllib.parse import quote
 
 import pytest
 
-from functions.docs import operations
-from shared.http.openapi import ApiOperation
 from shared.models.base import is_item_id
 from tests.api import Api, ApiResponse
 from tests.items import unique
+from tests.operations import Operation, operations
 from tests.raw_http import raw
 from tests.running_app import RunningApp
 
@@ -38,13 +37,13 @@ INJECTIONS = [
 ]
 
 
-def path_of(operation: ApiOperation, item_id: str) -> str:
+def path_of(operation: Operation, item_id: str) -> str:
     return "/api/" + operation.route.format_map(
         dict.fromkeys(("userId", "postId", "commentId"), quote(item_id, safe=""))
     )
 
 
-async def send(api: Api, operation: ApiOperation, item_id: str) -> ApiResponse:
+async def send(api: Api, operation: Operation, item_id: str) -> ApiResponse:
     return await api.send(operation.method, path_of(operation, item_id), body=BODIES.get(operation.name))
 
 

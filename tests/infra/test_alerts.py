@@ -8,9 +8,9 @@ import re
 import pytest
 
 from functions import comments, likes, posts, users
-from shared.http.openapi import operations_of
 from shared.propagation.change_feed import CHANGE_FEEDS
 from tests.infra.conftest import Compiled
+from tests.operations import operations_of
 from tests.running_app import REPOSITORY
 
 # The metrics and attributes of shared/observability/metrics.py.

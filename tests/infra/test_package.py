@@ -10,7 +10,7 @@ from infra.package import build, packaged_files
 from tests.running_app import REPOSITORY
 
 # Anything else at the top is for development.
-DEPLOYED = {"function_app.py", "functions", "host.json", "requirements.txt", "shared", "web"}
+DEPLOYED = {"function_app.py", "functions", "host.json", "requirements.txt", "shared", "web", "openapi", "inspector"}
 
 
 def deployed_files() -> set[str]:

@@ -73,7 +73,7 @@ def test_the_app_accepts_its_settings(compiled: Compiled) -> None:
         assert f"'{mode}'" in compiled.module("app")["settings"]["BLOG_AUTH"]
         settings = settings_of(given | {"BLOG_AUTH": mode, "WEBSITE_AUTH_ENABLED": "True"})
 
-        assert (settings.account.key, settings.database, settings.inspector) == (None, "blog", False)
+        assert (settings.account.key, settings.database) == (None, "blog")
 
 
 def test_the_app_registration_has_no_secret_and_only_its_tokens_are_accepted(compiled: Compiled) -> None:

@@ -10,12 +10,12 @@ import pytest
 from management.errors import ManagementError
 from management.failures import Failure, Outcome, Result, find_failures, list_failures, replay_failures
 from management.verify import is_broken, verify
-from shared.data import failures as failure_store
 from shared.data.blog import Blog as ManagedBlog
 from shared.data.posts import delete_post
 from shared.data.users import create_user
 from shared.models.base import Item
 from shared.models.user import NewUser
+from shared.propagation import failures as failure_store
 from tests.blog import Blog
 from tests.items import a_post, unique
 from tests.management.command_line import manage_blog

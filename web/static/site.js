@@ -4,15 +4,12 @@ import { startIdentity } from "./identity.js";
 import { alarm, announce } from "./messages.js";
 
 const REFRESH_MS = 60_000;
-const root = document.documentElement;
 
 hideDeleted();
 startIdentity();
 if (document.querySelector("[data-editor]")) import("./editor.js");
 if (document.querySelector("article.post")) import("./optimistic.js");
 if (document.querySelector(".prose")) import("./scrolling.js");
-if (root.dataset.inspector) import("./inspector.js");
-if (document.querySelector("[data-tour]")) import("./tour.js");
 
 document.addEventListener("click", event => {
   const link = event.target.closest("a.more");

@@ -1,4 +1,4 @@
-// Relative times; after a month, the day. shared/site/relative_time.py uses the same table.
+// Relative times; after a month, the day. web/relative_time.py uses the same table.
 const DAY_S = 24 * 3600;
 const MONTH_S = 30 * DAY_S;
 const UNITS = [["week", 7 * DAY_S], ["day", DAY_S], ["hour", 3600], ["minute", 60]];

@@ -1,0 +1,109 @@
+// The inspector: requests and deliveries of changes of the app's process, with their database operations.
+// The server writes it into pages and serves the events only if BLOG_INSPECTOR=1.
+import { newKey } from "./api.js";
+import { tabStorage } from "./storage.js";
+
+const POLL_MS = 1000;
+// While the inspector is closed, only the notice of a switch needs to be current.
+const CLOSED_POLL_MS = 3000;
+const MOST_RECORDS = 150;
+// The records of this tab, so that a page loads only new ones.
+const LOG = "blog-inspector-log";
+const NOTICES = {
+  lag: "The tour delays the database's replicas. Pages can be two seconds old.",
+  throttle: "The tour limits the database's throughput. Requests can be slow.",
+  faults: "The tour makes the database fail. Copies can be late.",
+};
+const HEIGHTS = ["low", "half", "high"];
+
+const root = document.documentElement;
+const drawer = document.querySelector("[data-drawer]");
+// The tour shows its own measurements, also if the inspector is closed.
+const isTour = Boolean(document.querySelector("[data-tour]"));
+const notice = document.querySelector("[data-switched]");
+const [toggle, grip, all] = ["toggle", "grip", "all"].map(name => drawer.querySelector(`[data-${name}]`));
+let log = JSON.parse(tabStorage.get(LOG)) ?? { last: 0, all: false, records: [] };
+let view = null;
+let timer = 0;
+let isPolling = false;
+
+all.checked = log.all;
+
+function show(isNew) {
+  view?.show(log.records, isNew);
+  document.dispatchEvent(new CustomEvent("inspector-records", { detail: log.records }));
+}
+
+const isOpen = () => root.dataset.inspector === "open";
+
+const COOKIE = /(?:^|; )blog-inspector=([0-9a-f]{16})/;
+const isFirstPage = !COOKIE.test(document.cookie);
+
+/** Identify the visitor, so that requests are their own, also those before the inspector is opened. */
+function identify(choice = "") {
+  const known = COOKIE.exec(document.cookie)?.[1];
+  document.cookie = `blog-inspector=${known ?? newKey().slice(16)}${choice}; Path=/; Max-Age=31536000; SameSite=Lax`;
+}
+
+/** The page and the server read the choice from a cookie, so that the next page does not move when it is shown. */
+function choose(open, height) {
+  root.dataset.inspector = open ? "open" : "closed";
+  root.dataset.sheet = height;
+  toggle.setAttribute("aria-expanded", String(open));
+  identify(`-${root.dataset.inspector}-${height}`);
+  start();
+}
+
+async function start() {
+  if (isOpen() && !view) {
+    view = (await import("./inspector-view.js")).startView(drawer);
+    view.show(log.records, false);
+  }
+  poll();
+}
+
+async function poll() {
+  clearTimeout(timer);
+  if (isPolling || document.hidden) return;
+  isPolling = true;
+  // The request of a visitor's first page had no cookie, so it is claimed.
+  const first = isFirstPage && !log.last ? `&page=${encodeURIComponent(location.pathname)}` : "";
+  const response = await fetch(`/inspector/events?after=${log.last}${log.all ? "&all=1" : ""}${first}`).catch(() => null);
+  if (response?.ok) {
+    const answer = await response.json();
+    notice.textContent = NOTICES[answer.switch] ?? "";
+    // Records from before the first poll are not news.
+    const arrived = answer.events.map(record => ({ ...record, seenAt: log.last ? Date.now() : 0 }));
+    log = { ...log, last: answer.last, records: [...log.records, ...arrived].slice(-MOST_RECORDS) };
+    tabStorage.set(LOG, JSON.stringify(log));
+    show(true);
+  }
+  isPolling = false;
+  timer = setTimeout(poll, isOpen() || isTour ? POLL_MS : CLOSED_POLL_MS);
+}
+
+toggle.addEventListener("click", () => choose(!isOpen(), root.dataset.sheet));
+all.addEventListener("change", () => {
+  log = { last: 0, all: all.checked, records: [] };
+  show(false);
+  poll();
+});
+drawer.addEventListener("keydown", event => {
+  if (event.key !== "Escape" || !isOpen()) return;
+  choose(false, root.dataset.sheet);
+  toggle.focus();
+});
+// Dragged, the sheet gets the nearest of its heights; by keyboard, the next one.
+grip.addEventListener("pointerdown", event => grip.setPointerCapture(event.pointerId));
+grip.addEventListener("pointermove", event => {
+  if (!event.buttons) return;
+  const share = 1 - event.clientY / innerHeight;
+  const height = share < 0.3 ? "low" : share < 0.62 ? "half" : "high";
+  if (height !== root.dataset.sheet) choose(true, height);
+});
+grip.addEventListener("click", event => {
+  if (!event.detail) choose(true, HEIGHTS[(HEIGHTS.indexOf(root.dataset.sheet) + 1) % HEIGHTS.length]);
+});
+document.addEventListener("visibilitychange", poll);
+if (isFirstPage) identify();
+start();

@@ -1,0 +1,89 @@
+"""The OpenAPI description and the Swagger UI page, which the description omits."""
+
+from __future__ import annotations
+
+import html
+import json
+from functools import cache
+from pathlib import Path
+
+import azure.functions as func
+
+from functions import comments, feed, health, likes, posts, users
+from openapi.description import API_PATH, ApiOperation, describe, meaning_of, operations_of
+from shared.http.calls import QUERY, Call
+from shared.http.endpoints import Endpoint
+from shared.http.problems import PROBLEMS
+from shared.http.responses import CACHE_FOR_A_YEAR, CONTENT_SECURITY_POLICY, Response, document_response
+from shared.settings import app_settings
+
+bp = func.Blueprint()
+
+_STATIC = Path(__file__).with_name("static")
+# Nothing else in the directory is served. Key: last segment of the URL.
+_ASSETS = {
+    "docs.css": ("docs/docs.css", "text/css"),
+    "docs.js": ("docs/docs.js", "text/javascript"),
+    "favicon-32x32.png": ("swagger-ui/favicon-32x32.png", "image/png"),
+    "swagger-ui-bundle.js": ("swagger-ui/swagger-ui-bundle.js", "text/javascript"),
+    "swagger-ui.css": ("swagger-ui/swagger-ui.css", "text/css"),
+}
+
+
+@bp.route(route="api/openapi.json", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
+@Endpoint()
+async def get_openapi(_call: Call[None]) -> Response:
+    """Retrieve the OpenAPI description."""
+    return openapi_document()
+
+
+@bp.route(route="api/docs", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
+@Endpoint()
+async def get_docs(_call: Call[None]) -> Response:
+    """Open Swagger UI, with an explanation of every problem type."""
+    return _page()
+
+
+@bp.route(route="api/docs/{asset}", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
+@Endpoint()
+async def get_docs_asset(call: Call[None]) -> Response:
+    """Load a script, style sheet, or icon of the page."""
+    name = call.path["asset"]
+    return _asset(name) if name in _ASSETS else Response(status=404, media_type="text/plain")
+
+
+@cache
+def operations() -> tuple[ApiOperation, ...]:
+    """The operations that the description covers."""
+    return tuple(operations_of(users, posts, comments, likes, feed, health))
+
+
+@cache
+def openapi_document() -> Response:
+    """The description for the current authentication mode. Raises SettingsError."""
+    text = json.dumps(describe(operations(), app_settings().auth), ensure_ascii=False, separators=(",", ":"))
+    return document_response(text.encode(), "application/json")
+
+
+@cache
+def _page() -> Response:
+    text = (_STATIC / "docs" / "page.html").read_text(encoding="utf-8")
+    for name in _ASSETS:
+        link, version = f'"{API_PATH}/docs/{name}', _asset(name).etag.strip('"')
+        text = text.replace(f'{link}"', f'{link}?v={version}"')
+    problems = "\n".join(
+        f'<dt id="{problem.type.partition("#")[2]}">{html.escape(problem.title)} <span>{problem.status}</span></dt>\n'
+        f"<dd>{html.escape(meaning_of(error))}</dd>"
+        for error, problem in PROBLEMS.items()
+    )
+    headers = {
+        "Content-Security-Policy": f"{CONTENT_SECURITY_POLICY}; form-action 'none'",
+        "Referrer-Policy": "no-referrer",
+    }
+    return document_response(text.replace("<!-- problems -->", problems).encode(), "text/html", headers=headers)
+
+
+@cache
+def _asset(name: str) -> Response:
+    path, media_type = _ASSETS[name]
+    return document_response((_STATIC / path).read_bytes(), media_type, cache_control=CACHE_FOR_A_YEAR)

@@ -1,1 +1,0 @@
-"""Authentication and authorization: who sends a command, and what they can do."""

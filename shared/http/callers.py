@@ -1,0 +1,111 @@
+"""Authentication and authorization: who sends a command (`BLOG_AUTH` selects how), and what they can do.
+
+A back end with a function key can do everything. A signed-in caller
+
+- acts as their own user only: in every command that names a user, in its path or body;
+- edits and deletes their own posts, and deletes their own comments and all comments on their own posts: the commands
+  check the author (shared/data/).
+
+A signed-in caller has exactly one user, whose ID is derived from the identity provider and the principal. Creating the
+user is therefore the binding: no lookup or second write is needed, and a crash cannot leave an incomplete binding.
+docs/settings.md lists the consequences.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from shared.errors import Forbidden, NotAuthenticated
+from shared.settings import AuthMode, app_settings
+
+_NAMESPACE = uuid.UUID("d3a5e9fc-7d0f-4c1c-9a2e-5b8c8b0f2f66")
+# https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header. Pages cannot set this header.
+_OTHER_SITES = ("cross-site", "same-site")
+# Without line breaks. OpenID Connect Core, section 2, limits subjects to 255 ASCII characters.
+_PRINTABLE = re.compile(r"[\x20-\x7e]{1,255}")
+
+
+@dataclass(frozen=True)
+class BackEnd:
+    """A trusted back end with a function key, which acts as any user."""
+
+    @property
+    def owner(self) -> None:
+        """Its commands apply to everybody's posts and comments."""
+        return
+
+    def is_user(self, user_id: str) -> bool:  # noqa: ARG002 - as for a signed-in caller
+        return True
+
+
+@dataclass(frozen=True)
+class SignedIn:
+    """A caller who signs in. `user` is the ID of the user they act as, who may not exist yet."""
+
+    user: uuid.UUID
+
+    @property
+    def owner(self) -> uuid.UUID:
+        """The author of the posts and comments that their commands apply to."""
+        return self.user
+
+    def is_user(self, user_id: str) -> bool:
+        return str(self.user) == user_id
+
+
+Caller = BackEnd | SignedIn
+# The caller of a query. No user can have this ID.
+ANONYMOUS = SignedIn(uuid.UUID(int=0))
+
+
+def authenticate(headers: Mapping[str, str]) -> Caller:
+    """The caller of a command with these headers. In the other mode, its credentials are ignored.
+
+    Raises NotAuthenticated, and Forbidden if another site makes a browser send the command with the cookie of its user.
+    """
+    if app_settings().auth is not AuthMode.APP_SERVICE:
+        return BackEnd()  # the host has already checked the function key
+    caller = _caller_of_app_service(headers)
+    if headers.get("Sec-Fetch-Site") in _OTHER_SITES and "Authorization" not in headers:
+        raise Forbidden("Another site sent this command.")
+    return caller
+
+
+def signed_in_user(headers: Mapping[str, str]) -> uuid.UUID | None:
+    """The user of the session that a page is requested with, who may not exist yet; None without a session."""
+    if app_settings().auth is not AuthMode.APP_SERVICE:
+        return None
+    try:
+        return _caller_of_app_service(headers).user
+    except NotAuthenticated:
+        return None
+
+
+def _caller_of_app_service(headers: Mapping[str, str]) -> SignedIn:
+    """Read the principal that App Service authentication adds to a request.
+
+    The platform removes client-supplied copies of these headers, but only if its authentication is enabled, which
+    shared/settings.py checks.
+    https://learn.microsoft.com/azure/app-service/configure-authentication-user-identities#access-user-claims-in-app-code
+    """
+    provider = headers.get("X-MS-CLIENT-PRINCIPAL-IDP")
+    principal = headers.get("X-MS-CLIENT-PRINCIPAL-ID")
+    if not provider or not principal:
+        raise NotAuthenticated
+    if not (_PRINTABLE.fullmatch(provider) and _PRINTABLE.fullmatch(principal)):
+        raise NotAuthenticated("The principal must be 1 to 255 printable ASCII characters.")
+    return signed_in(f"app-service:{provider}", principal)
+
+
+def signed_in(provider: str, principal: str) -> SignedIn:
+    """Return the caller that `provider` identifies as `principal`. Neither can contain a line break."""
+    return SignedIn(uuid.uuid5(_NAMESPACE, f"{provider}\n{principal}"))
+
+
+def require_can_act_as(caller: Caller, user_id: str) -> None:
+    """Raise Forbidden unless the caller acts as this user."""
+    if isinstance(caller, SignedIn) and not caller.is_user(user_id):
+        raise Forbidden(f"You cannot act as the user {user_id!r}; your user ID is {str(caller.user)!r}.")

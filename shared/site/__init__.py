@@ -1,1 +1,0 @@
-"""The web site: pages rendered on the server from the same data functions as the API."""

@@ -1,0 +1,169 @@
+"""The front page: all requests within a second share one query of the feed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from types import SimpleNamespace
+
+import pytest
+
+from shared.data.front_page import FrontPage, front_page_reader
+from shared.database.charges import metered, record_answer
+from shared.database.container import Container
+from shared.errors import DatabaseThrottled, DatabaseUnavailable
+from shared.models.post import short_form
+from tests.blog import Blog
+from tests.items import a_post, a_user
+from tests.polling import eventually
+
+Reader = Callable[[], Awaitable[FrontPage]]
+
+
+class Feed(Container):
+    """A feed that counts queries, holds them at a gate, and can fail."""
+
+    def __init__(self, container: Container) -> None:
+        super().__init__(container.proxy)
+        self.queries = 0
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self.is_throttled = False
+
+    async def query(self, *arguments: object, **options: object) -> list[object]:
+        self.queries += 1
+        await self.gate.wait()
+        if self.is_throttled:
+            raise DatabaseThrottled(1.0)
+        return await super().query(*arguments, **options)
+
+
+@pytest.fixture
+def feed(blog: Blog) -> Feed:
+    return Feed(blog.feed)
+
+
+def _reader(feed: Container, cache_s: float = 60.0, **options: float) -> Reader:
+    async def opened() -> Container:
+        return feed
+
+    return front_page_reader(opened, cache_s=cache_s, **options)
+
+
+async def test_a_cached_page_costs_no_query(feed: Feed) -> None:
+    read = _reader(feed)
+
+    pages = [await read() for _ in range(3)]
+
+    assert pages[0] is pages[1] is pages[2]
+    assert feed.queries == 1
+
+
+async def test_an_expired_page_is_read_again(blog: Blog, feed: Feed) -> None:
+    read = _reader(feed, cache_s=0.01)
+    assert (await read()).posts == []
+    await blog.feed.create(short_form(a_post(a_user())))
+
+    async def shows_the_post() -> bool:
+        return len((await read()).posts) == 1
+
+    await eventually(shows_the_post)
+
+
+async def test_concurrent_requests_share_one_query_and_one_is_charged(feed: Feed) -> None:
+    read = _reader(feed)
+    charges: list[float] = []
+
+    async def request() -> None:
+        with metered() as charge:
+            await read()
+        charges.append(charge.request_units)
+
+    feed.gate.clear()
+    requests = [asyncio.create_task(request()) for _ in range(50)]
+    await asyncio.sleep(0)
+    feed.gate.set()
+    await asyncio.gather(*requests)
+
+    assert feed.queries == 1
+    assert sorted(charge > 0 for charge in charges) == [False] * 49 + [True]
+
+
+async def test_a_canceled_request_does_not_cancel_the_shared_query(feed: Feed) -> None:
+    read = _reader(feed)
+    feed.gate.clear()
+    cancelled, other = asyncio.create_task(_page(read)), asyncio.create_task(_page(read))
+    await asyncio.sleep(0)
+
+    cancelled.cancel()
+    feed.gate.set()
+
+    assert (await other).posts == []
+    assert feed.queries == 1
+
+
+async def _page(read: Reader) -> FrontPage:
+    return await read()
+
+
+async def test_errors_are_not_cached(feed: Feed) -> None:
+    read = _reader(feed)
+    feed.is_throttled = True
+    with pytest.raises(DatabaseThrottled):
+        await read()
+
+    feed.is_throttled = False
+
+    assert (await read()).posts == []
+
+
+async def test_a_hanging_query_is_retried(feed: Feed) -> None:
+    read = _reader(feed, resend_after_s=0.1)
+    feed.gate.clear()
+    requests = [asyncio.create_task(_page(read)) for _ in range(3)]
+    await eventually(lambda: feed.queries == 2)
+
+    feed.gate.set()
+    pages = await asyncio.gather(*requests)
+
+    assert [page.posts for page in pages] == [[], [], []]
+    assert feed.queries == 2
+
+
+async def test_a_hanging_query_ends_at_its_deadline(feed: Feed) -> None:
+    read = _reader(feed, deadline_s=0.05)
+    feed.gate.clear()
+    with pytest.raises(DatabaseUnavailable):
+        await read()
+
+    feed.gate.set()
+
+    assert (await read()).posts == []
+
+
+async def test_a_throttled_query_throttles_every_request(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = _reader(feed, deadline_s=0.1)
+
+    async def throttled_query(*_: object, **__: object) -> list[object]:
+        record_answer(SimpleNamespace(status_code=429, headers={}))
+        await asyncio.Event().wait()
+        return []
+
+    monkeypatch.setattr(feed, "query", throttled_query)
+
+    async def request() -> None:
+        with metered():
+            await read()
+
+    outcomes = await asyncio.gather(*(request() for _ in range(3)), return_exceptions=True)
+
+    assert [type(outcome) for outcome in outcomes] == [DatabaseThrottled] * 3
+
+
+async def test_a_damaged_item_is_left_out(blog: Blog) -> None:
+    await blog.feed.create(short_form(a_post(a_user())) | {"title": None})
+    sound = await blog.feed.create(short_form(a_post(a_user())))
+
+    page = await _reader(blog.feed)()
+
+    assert [post["id"] for post in page.posts] == [sound["id"]]

@@ -1,0 +1,317 @@
+"""Failed commands on the site, in Chromium."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from playwright.async_api import Route, expect
+
+from tests.api import Api
+from tests.web.browser.conftest import Visit
+
+# Without an answer, throttled, and an unforeseen failure.
+FAILURES = {None: "cannot be reached", 429: "very busy", 500: "The server failed"}
+
+
+@pytest.mark.parametrize("status", FAILURES)
+async def test_a_like_that_fails_is_taken_back(visit: Visit, api: Api, status: int | None) -> None:
+    post = await api.new_post(await api.new_user())
+    ada = await visit(f"/posts/{post['id']}")
+    await ada.sign_up()
+    await ada.fail("POST", "**/likes", status)
+
+    await ada.like.click()
+
+    await expect(ada.alert).to_contain_text(FAILURES[status])
+    await expect(ada.like).to_have_attribute("aria-pressed", "false")
+    await expect(ada.page.locator("[data-like-count]")).to_have_text("0")
+    await expect(ada.page.locator("[data-likers] > li")).to_have_count(0)
+
+
+async def test_a_comment_that_fails_is_taken_back_and_its_text_is_kept(visit: Visit, api: Api) -> None:
+    post = await api.new_post(await api.new_user())
+    ada = await visit(f"/posts/{post['id']}")
+    await ada.sign_up()
+    await ada.fail("POST", "**/comments")
+
+    await ada.comment("Well put.")
+
+    await expect(ada.alert).to_contain_text("cannot be reached")
+    await expect(ada.comments).to_have_count(0)
+    await expect(ada.page.get_by_text("No comments yet.")).to_be_visible()
+    await expect(ada.page.get_by_label("Your comment")).to_have_value("Well put.")
+    await expect(ada.page.locator("[data-comment-count]")).to_have_text("0")
+
+
+async def test_a_comment_that_fails_is_kept_beside_the_next_one(visit: Visit, api: Api) -> None:
+    post = await api.new_post(await api.new_user())
+    ada = await visit(f"/posts/{post['id']}")
+    await ada.sign_up()
+    ada.expected.append("Failed to load resource")
+    next_is_written = asyncio.Event()
+
+    async def fail_later(route: Route) -> None:
+        await next_is_written.wait()
+        await route.abort()
+
+    await ada.page.route("**/comments", fail_later)
+    await ada.comment("First.")
+    await expect(ada.comments).to_have_count(1)
+    await ada.page.get_by_label("Your comment").fill("Second.")
+    next_is_written.set()
+
+    await expect(ada.alert).to_contain_text("cannot be reached")
+    await expect(ada.page.get_by_label("Your comment")).to_have_value("First.\n\nSecond.")
+
+
+async def test_a_deletion_that_fails_restores_the_comment_in_its_place(visit: Visit, api: Api) -> None:
+    user = await api.new_user()
+    post = await api.new_post(user)
+    for content in ("one", "two", "three"):
+        await api.new_comment(post, user, content)
+    ada = await visit(f"/posts/{post['id']}")
+    await ada.be(user)
+    await ada.accept_dialogs()
+    await ada.fail("DELETE", "**/comments/*", 503)
+
+    await ada.comments.nth(1).get_by_role("button", name="Delete").click()
+
+    await expect(ada.alert).to_contain_text("Wait a few seconds")
+    assert [await item.locator("[data-content]").inner_text() for item in await ada.comments.all()] == [
+        "three",
+        "two",
+        "one",
+    ]
+    await expect(ada.page.locator("[data-comment-count]")).to_have_text("3")
+
+
+async def test_a_comment_repeated_after_a_lost_answer_exists_once(visit: Visit, api: Api) -> None:
+    post = await api.new_post(await api.new_user())
+    ada = await visit(f"/posts/{post['id']}")
+    await ada.sign_up()
+    ada.expected.append("Failed to load resource")
+
+    async def lose_the_answer(route: Route) -> None:
+        await route.fetch()
+        await route.abort()
+
+    await ada.page.route("**/comments", lose_the_answer, times=1)
+    await ada.comment("Well put.")
+    await expect(ada.alert).to_contain_text("Try again")
+
+    await ada.page.get_by_role("button", name="Comment", exact=True).click()
+
+    await expect(ada.status).to_have_text("Your comment is published.")
+    assert [item["content"] for item in (await api.list_comments(post["id"])).body["items"]] == ["Well put."]
+
+
+async def test_the_site_tells_when_it_is_offline_and_back(visit: Visit, api: Api) -> None:
+    post = await api.new_post(await api.new_user())
+    ada = await visit(f"/posts/{post['id']}")
+    await ada.sign_up()
+    ada.expected.append("ERR_INTERNET_DISCONNECTED")
+
+    await ada.page.context.set_offline(True)
+    await expect(ada.alert).to_contain_text("You are offline.")
+    await ada.comment("From a train.")
+    await expect(ada.alert).to_contain_text("Try again when you are connected")
+    await ada.page.context.set_offline(False)
+
+    await expect(ada.status).to_have_text("You are online again.")
+    await ada.page.get_by_role("button", name="Comment", exact=True).click()
+    await expect(ada.status).to_have_text("Your comment is published.")
+    assert (await api.get_post(post["id"])).body["commentCount"] == 1
+
+
+async def test_without_a_function_key_the_site_says_that_it_is_read_only(visit: Visit, api: Api) -> None:
+    user = await api.new_user()
+    post = await api.new_post(user)
+    ada = await visit(f"/posts/{post['id']}")
+    await ada.be(user)
+    await ada.fail("POST", "**/likes", 401)
+
+    await ada.like.click()
+
+    await expect(ada.alert).to_contain_text("read-only")
+    await expect(ada.alert).to_contain_text("BLOG_AUTH")
+
+
+async def test_a_user_whom_the_database_lost_is_forgotten(visit: Visit, api: Api) -> None:
+    post = await api.new_post(await api.new_user())
+    ada = await visit(f"/posts/{post['id']}")
+    await ada.evaluate("localStorage.setItem('blog-user', JSON.stringify({id: 'lost', username: 'lost'}))")
+    await ada.page.reload()
+    ada.expected.append("404 (Not Found)")
+
+    await ada.comment("Hello?")
+
+    await expect(ada.alert).to_contain_text("Sign in as someone else")
+    await expect(ada.page.get_by_role("button", name="Sign in")).to_be_visible()
+    await expect(ada.page.get_by_label("Your comment")).to_have_value("Hello?")
+
+
+async def test_an_edit_of_a_post_that_changed_meanwhile_asks_first(visit: Visit, api: Api) -> None:
+    author = await api.new_user()
+    post = await api.new_post(author)
+    ada = await visit(f"/posts/{post['id']}/edit")
+    await ada.be(author)
+    await api.edit_post(post["id"], "From another tab", "Other text.")
+    ada.expected.append("412 (Precondition Failed)")
+    await ada.page.get_by_label("Title").fill("From this tab")
+
+    await ada.page.get_by_role("button", name="Save").click()
+    await expect(ada.page.locator(".notice[role=alert]")).to_contain_text("has changed since")
+    assert (await api.get_post(post["id"])).body["title"] == "From another tab"
+    await ada.page.get_by_role("button", name="Save").click()
+
+    await expect(ada.page.get_by_role("heading", level=1)).to_have_text("From this tab")
+    assert (await api.get_post(post["id"])).body["content"] == "Some content."
+
+
+async def test_a_field_that_the_server_refuses_says_why(visit: Visit, api: Api) -> None:
+    ada = await visit("/write")
+    await ada.sign_up()
+    ada.expected.append("422 (Unprocessable")
+    await ada.page.get_by_label("Title").fill("   ")
+    await ada.page.get_by_label("Text").fill("Some text.")
+
+    await ada.page.get_by_role("button", name="Publish").click()
+
+    await expect(ada.page.get_by_label("Title")).to_be_focused()
+    await expect(ada.page.get_by_label("Title")).to_have_js_property("validity.customError", True)
+    await expect(ada.page.get_by_label("Title")).to_have_js_property(
+        "validationMessage", "This is empty. Write something."
+    )
+
+
+async def test_a_username_that_the_server_refuses_says_why(visit: Visit) -> None:
+    ada = await visit()
+    ada.expected.append("422 (Unprocessable")
+    await ada.page.get_by_role("button", name="Sign in").click()
+    await ada.dialog.get_by_label("New username").fill("ada lovelace")
+
+    await ada.dialog.get_by_role("button", name="Sign up").click()
+
+    await expect(ada.dialog.get_by_role("alert")).to_have_text("Use only letters, digits, “_”, “-” and “.”.")
+    await expect(ada.dialog.get_by_label("New username")).to_be_focused()
+
+
+async def test_a_request_that_the_server_does_not_understand_has_advice_for_people(visit: Visit, api: Api) -> None:
+    user = await api.new_user()
+    ada = await visit(f"/posts/{(await api.new_post(user))['id']}")
+    await ada.be(user)
+    await ada.fail("POST", "**/likes", 400)
+
+    await ada.like.click()
+
+    await expect(ada.alert).to_contain_text("Reload the page, then try again.")
+
+
+async def test_a_draft_survives_a_closed_tab_and_can_be_discarded(visit: Visit) -> None:
+    ada = await visit("/write")
+    await ada.page.get_by_label("Title").fill("Unfinished")
+
+    await ada.open("/")
+    await ada.open("/write")
+
+    await expect(ada.page.get_by_label("Title")).to_have_value("Unfinished")
+    await expect(ada.status).to_contain_text("draft is restored")
+    await ada.page.get_by_role("button", name="Discard draft").click()
+    await expect(ada.page.get_by_label("Title")).to_have_value("")
+
+
+async def test_a_draft_survives_a_browser_that_restores_fields(visit: Visit) -> None:
+    ada = await visit("/write")
+    await ada.page.get_by_label("Text").fill("Unfinished")
+
+    await ada.open("/")
+    await ada.page.go_back(wait_until="networkidle")
+    await ada.open("/")
+    await ada.open("/write")
+
+    await expect(ada.page.get_by_label("Text")).to_have_value("Unfinished")
+
+
+async def test_more_items_are_a_navigation_if_the_scripts_do_not_load(visit: Visit, api: Api) -> None:
+    author = await api.new_user()
+    post = await api.new_post(author)
+    for number in range(21):
+        await api.new_comment(post, author, f"Comment {number}.")
+    ada = await visit(f"/posts/{post['id']}")
+    await ada.fail("GET", "**/more.js")
+
+    await ada.page.get_by_role("link", name="Older comments").click()
+
+    await expect(ada.comments).to_have_count(1)
+    await expect(ada.comments).to_contain_text(["Comment 0."])
+
+
+async def test_two_tabs_share_the_user_and_see_each_others_changes(visit: Visit, api: Api) -> None:
+    post = await api.new_post(await api.new_user())
+    ada = await visit(f"/posts/{post['id']}")
+    second = await ada.page.context.new_page()
+    await second.goto(ada.page.url)
+
+    username = await ada.sign_up()
+    await expect(second.locator("[data-identity]")).to_contain_text(username)
+    await ada.comment("From the first tab.")
+    await expect(ada.status).to_have_text("Your comment is published.")
+    await second.get_by_label("Your comment").fill("From the second tab.")
+    await second.get_by_role("button", name="Comment", exact=True).click()
+    await expect(second.locator("#status")).to_have_text("Your comment is published.")
+
+    await ada.page.reload()
+    await expect(ada.comments).to_contain_text(["From the second tab.", "From the first tab."])
+
+
+async def test_a_rename_to_a_taken_name_is_refused_at_the_field(visit: Visit, api: Api) -> None:
+    user, taken = await api.new_user(), await api.new_user()
+    ada = await visit(f"/users/{user['id']}")
+    await ada.be(user)
+    ada.expected.append("409 (Conflict)")
+    await ada.page.get_by_role("button", name="Change username").click()
+    field = ada.page.locator("main").get_by_label("New username")
+    await field.fill(taken["username"])
+
+    await ada.page.get_by_role("button", name="Save").click()
+
+    await expect(field).to_have_js_property("validity.customError", True)
+    assert "taken" in await field.evaluate("field => field.validationMessage")
+    await expect(ada.page.get_by_role("heading", level=1)).to_have_text(user["username"])
+
+
+async def test_a_failed_request_does_not_drop_a_later_session_token(visit: Visit, api: Api) -> None:
+    user = await api.new_user()
+    ada = await visit(f"/posts/{(await api.new_post(user))['id']}")
+    await ada.be(user)
+    ada.expected.append("503 (Service Unavailable)")
+    has_later_token = asyncio.Event()
+
+    async def fail_later(route: Route) -> None:
+        await has_later_token.wait()
+        await route.fulfill(status=503, json={"title": "Unavailable"})
+
+    await ada.page.route("**/comments", fail_later)
+    await ada.evaluate("document.cookie = 'blog-session=1.AAAA; Path=/'")
+    await ada.comment("Well put.")
+    await ada.evaluate("document.cookie = 'blog-session=1.BBBB; Path=/'")
+    has_later_token.set()
+    await expect(ada.alert).to_contain_text("Wait a few seconds")
+
+    assert await ada.evaluate("document.cookie") == "blog-session=1.BBBB"
+
+
+async def test_a_session_token_that_the_database_never_reaches_is_dropped(visit: Visit, api: Api) -> None:
+    user = await api.new_user()
+    post = await api.new_post(user)
+    ada = await visit(f"/posts/{post['id']}")
+    await ada.be(user)
+    ada.expected.append("400 (Bad Request)")
+    await ada.evaluate("document.cookie = 'blog-session=broken; Path=/'")
+
+    await ada.like.click()
+    await expect(ada.alert).not_to_be_empty()
+    await ada.like.click()
+
+    await expect(ada.status).to_have_text("You like this post.")

@@ -1,0 +1,36 @@
+"""What other parts of the app add to every page of the site."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import azure.functions as func
+
+
+@dataclass(frozen=True)
+class Extension:
+    """An addition to the site.
+
+    `folder` has `templates/` and `static/`, next to those of the site. `head` and `body` are templates that end the
+    head and the body of every page, and `introduction` continues that of the front page, all with `variables`. `links`
+    are added to the navigation: addresses by name. `data_attributes` returns attributes of the root element, by their
+    name without `data-`, of the page that answers a request.
+    """
+
+    folder: Path
+    head: str
+    body: str
+    introduction: str
+    variables: Callable[[], Mapping[str, object]]
+    links: Mapping[str, str]
+    data_attributes: Callable[[func.HttpRequest], Mapping[str, str]]
+
+
+EXTENSIONS: Final[list[Extension]] = []
+
+
+def data_attributes(request: func.HttpRequest) -> dict[str, str]:
+    return {name: value for extension in EXTENSIONS for name, value in extension.data_attributes(request).items()}
