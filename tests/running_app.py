@@ -88,17 +88,18 @@ def running_app(
     disabled: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
     options: Sequence[str] = (),
+    app_dir: Path = REPOSITORY,
 ) -> Iterator[RunningApp]:
     """Run the app on a provisioned database, without the `disabled` functions, and stop it unless it was killed.
 
-    `options` are more options of the host.
+    `options` are more options of the host. `app_dir` is the directory of function_app.py.
     """
     # As in Azure, where a request's Host header is not a name of this machine.
     options = ["--port", "0", "--no-local-settings", "--no-reload", "--allowed-host", "*", *options]
     with log.open("wb") as stderr:
         process = subprocess.Popen(  # noqa: S603 - the options of the tests
             [sys.executable, "-m", "functions_host", *options],
-            cwd=REPOSITORY,
+            cwd=app_dir,
             env={
                 **os.environ,
                 **environment_of(settings),

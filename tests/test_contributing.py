@@ -4,28 +4,21 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-import pytest
+from tests.repository_copy import NEEDS_GIT, copy_repository
 
 ROOT = Path(__file__).parents[1]
 DIFFS = re.findall(
     r"^```diff\n(.*?)^```$", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
 )
-# The packages are installed from where they are.
-_UNUSED = ("packages/", "docs/images/", "infra/")
 
 
-@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="needs git to list the files")
+@NEEDS_GIT
 def test_the_example_can_be_applied_and_its_tests_pass(tmp_path: Path) -> None:
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)  # noqa: S607 - git
-    for name in listed.stdout.splitlines():
-        if (ROOT / name).is_file() and not name.startswith(_UNUSED):
-            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(ROOT / name, tmp_path / name)
+    copy_repository(tmp_path)
     outside = {**os.environ, "GIT_CEILING_DIRECTORIES": str(tmp_path.parent)}  # git apply skips files of a repository
     subprocess.run(["git", "apply", "-"], cwd=tmp_path, env=outside, input="".join(DIFFS), text=True, check=True)  # noqa: S607 - git
 

@@ -1,0 +1,104 @@
+"""Each wing can be taken off: without its folder, its tests and its lines in function_app.py, the rest works.
+
+`WINGS=all` runs all tests of the core in each copy, instead of those of the API's main functions.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from aiohttp import ClientSession
+
+from shared.settings import Account, Settings
+from tests.api import Api
+from tests.blog import EmulatorThread
+from tests.items import unique
+from tests.plain_http import PlainClient
+from tests.polling import eventually
+from tests.repository_copy import NEEDS_GIT, copy_repository
+from tests.running_app import RunningApp, provisioned, running_app
+
+pytestmark = NEEDS_GIT
+
+# A wing, and those that stand on it.
+WINGS = [("inspector",), ("openapi",), ("web", "inspector")]
+CORE = ["tests/functions/test_comments.py", "tests/functions/test_errors.py", "tests/test_settings.py"]
+# Need the browser, a wing, or a repository.
+NOT_CORE = ["web", "openapi", "inspector", "infra", "chaos", "real_host", "test_azure_functions_runtime.py"]
+NOT_CORE += ["test_wings.py", "test_contributing.py"]
+PAGES = ["/", "/posts/{post}", "/posts/{post}/edit", "/users/{user}", "/write", "/nope", "/feed.atom", "/sitemap.xml"]
+API = ["/api/feed", "/api/posts/{post}", "/api/users/{user}", "/api/openapi.json"]
+
+
+def take_off(folder: Path, *wings: str) -> None:
+    for wing in wings:
+        shutil.rmtree(folder / wing)
+        shutil.rmtree(folder / "tests" / wing)
+        app = folder / "function_app.py"
+        lines = app.read_text(encoding="utf-8").splitlines(keepends=True)
+        app.write_text("".join(line for line in lines if not re.match(rf"(import )?{wing}\b", line)), encoding="utf-8")
+
+
+def pytest_in(folder: Path, *arguments: str) -> str:
+    """Run pytest in a copy, and return its last line. Raises AssertionError if it fails."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
+    tested = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)  # noqa: S603 - fixed
+    assert tested.returncode == 0, tested.stdout + tested.stderr
+    return tested.stdout.splitlines()[-1]
+
+
+@pytest.mark.parametrize("wings", WINGS, ids=lambda wings: wings[0])
+def test_the_tests_of_the_rest_pass(tmp_path: Path, wings: tuple[str, ...]) -> None:
+    copy_repository(tmp_path)
+    take_off(tmp_path, *wings)
+    others = [name for name in NOT_CORE if name not in wings]
+
+    # Importing each test module notices a dependency on the wing.
+    pytest_in(tmp_path, "--collect-only")
+
+    everything = ["-n", "2", *(f"--ignore=tests/{name}" for name in others)]
+    pytest_in(tmp_path, *(everything if os.environ.get("WINGS") == "all" else CORE))
+
+
+@pytest.fixture(scope="module")
+def settings(emulator: EmulatorThread) -> Settings:
+    return provisioned(Settings(account=Account(emulator.endpoint, emulator.key), database=unique("wings")))
+
+
+@pytest.fixture(scope="module")
+def whole(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
+    with running_app(settings, tmp_path_factory.mktemp("whole") / "host.log") as running:
+        yield running
+
+
+async def test_pages_and_api_are_the_same_without_the_inspector(
+    whole: RunningApp, settings: Settings, tmp_path: Path
+) -> None:
+    """The inspector changes nothing as long as it is switched off."""
+    copy_repository(tmp_path)
+    take_off(tmp_path, "inspector")
+    async with ClientSession() as session:
+        api = Api(session, whole.url, whole.openapi)
+        author = await api.new_user()
+        post = await api.new_post(author, content="# Some *content*")
+        paths = [path.format(post=post["id"], user=author["id"]) for path in PAGES + API]
+        with running_app(settings, tmp_path / "host.log", app_dir=tmp_path) as without:
+
+            async def is_same() -> bool:
+                shown = [[await content(session, app, path) for path in paths] for app in (whole, without)]
+                return shown[0] == shown[1]
+
+            # A relative time can change between two requests, and the lists show a new post after a short delay.
+            await eventually(is_same)
+
+
+async def content(session: ClientSession, app: RunningApp, path: str) -> bytes:
+    shown = await PlainClient(session, app.url).get(path)
+    return shown.content.replace(app.url.encode(), b"")
