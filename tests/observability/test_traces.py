@@ -40,7 +40,8 @@ async def test_a_request_continues_its_callers_trace_and_has_a_span_for_each_dat
         "url.path": f"/api/users/{user['id']}",
         "http.response.status_code": 200,
         "blog.charge_ru": 1.0,
-        "blog.summary": "Retrieve a user (Q1).",
+        "blog.request": "Q1",
+        "blog.title": "Retrieve a user",
     }
     assert (call.name, call.trace_id, call.is_error) == ("point read users", trace_id, False)
     assert str(call.attributes.pop("blog.physical_partitions")).isdecimal()
