@@ -133,9 +133,16 @@ class AlreadyRegistered(BlogError):
 
 
 class TooManyRenames(BlogError):
-    """The user was renamed many times, and their posts, comments, and likes do not all show the last name yet."""
+    """The user was renamed too often.
 
-    detail = "Your last new names are still being copied to your posts, comments, and likes; try again later."
+    `retry_after_s` is the time until another rename can succeed.
+    """
+
+    detail = "You have changed your name too often; try again later."
+
+    def __init__(self, retry_after_s: float) -> None:
+        super().__init__()
+        self.retry_after_s = retry_after_s
 
 
 class IdempotencyKeyReused(BlogError):

@@ -17,15 +17,30 @@ LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)")
 FILE = re.compile(r"`([\w./-]+/[\w.-]+\.(?:py|js|json|md|toml))`")
 
 
-IMAGES = re.compile(r"\(([\w./-]+\.(?:png|svg))\)")
+PICTURES = {".avif", ".gif", ".jpeg", ".jpg", ".png", ".svg", ".webp"}
+# In Markdown, perhaps with a title, or an attribute of <img> or <source>.
+PLACES = re.compile(r"""\]\(<?([^)\s>]+)|\b(?:src|srcset)\s*=\s*["']([^"'\s]+)""")
+
+
+def _pictures_in(text: str) -> set[str]:
+    """The pictures of this repository that a page shows or links."""
+    places = {in_markdown or in_html for in_markdown, in_html in PLACES.findall(text)}
+    return {place for place in places if Path(place).suffix.lower() in PICTURES and "://" not in place}
+
+
+def test_pictures_are_found_in_every_notation() -> None:
+    text = """![A](a.png) [![B](b.JPG "A title")](b.webp 'Large') ![C](<c.gif>) ![](https://example.com/d.png)
+    <picture><source srcset="e.avif 2x"><img alt="F" src='f.jpeg'></picture> [G](g.md) `h.png`"""
+
+    assert _pictures_in(text) == {"a.png", "b.JPG", "b.webp", "c.gif", "e.avif", "f.jpeg"}
 
 
 def test_every_picture_is_shown_and_every_shown_picture_exists() -> None:
-    shown = {(page.parent / name).resolve() for page in PAGES for name in IMAGES.findall(page.read_text("utf-8"))}
+    shown = {(page.parent / name).resolve() for page in PAGES for name in _pictures_in(page.read_text("utf-8"))}
     folders = [ROOT / "docs", *(ROOT / "packages").glob("*/docs")]
-    files = {path.resolve() for folder in folders for path in folder.rglob("*") if path.suffix in (".png", ".svg")}
+    found = (path.resolve() for folder in folders for path in folder.rglob("*") if path.suffix.lower() in PICTURES)
 
-    assert files == {path for path in shown if any(folder in path.parents for folder in folders)}
+    assert set(found) == {path for path in shown if any(folder in path.parents for folder in folders)}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -64,7 +64,7 @@ PROBLEMS: dict[type[Exception], Problem] = {
     errors.RequestRefused: Problem(400, "Request refused"),
     errors.ItemTooLarge: Problem(413, "Item too large"),
     errors.PartitionFull: Problem(507, "Partition full"),
-    errors.TooManyRenames: Problem(429, "Too many renames", retry_after_s=10),
+    errors.TooManyRenames: Problem(429, "Too many renames"),
     errors.DatabaseThrottled: Problem(429, "Too many requests", retry_after_s=1),
     errors.DatabaseUnavailable: Problem(503, "Database unavailable", retry_after_s=5),
     errors.ItemDamaged: Problem(503, "Item damaged", retry_after_s=60),
@@ -111,5 +111,6 @@ def _headers_of(error: Exception, problem: Problem) -> dict[str, str]:
     if isinstance(error, errors.Forbidden):
         code = ', error="insufficient_scope", error_description="The caller cannot do this."'
         return {"WWW-Authenticate": challenge + code}
-    retry_after_s = error.retry_after_s if isinstance(error, errors.DatabaseThrottled) else problem.retry_after_s
+    is_dynamic = isinstance(error, errors.DatabaseThrottled | errors.TooManyRenames)
+    retry_after_s = error.retry_after_s if is_dynamic else problem.retry_after_s
     return {} if retry_after_s is None else {"Retry-After": str(max(1, math.ceil(retry_after_s)))}

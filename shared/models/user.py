@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any, ClassVar, Literal
 
 from shared.errors import TooManyRenames
-from shared.models.base import Date, Item, RequestModel, Resource, UserId, Username
+from shared.models.base import Date, Item, RequestModel, Resource, UserId, Username, parse_moment
 
 # Renames that the users change feed has not finished. More are refused: otherwise, one user could make their item, and
 # each of its deliveries, ever larger.
 PENDING_RENAMES = 100
+_PENDING_S = 10
+# All renames of a user: this many, and one more for each hour since the user was created. A request costs 24 RU, but
+# the change feed then pays 11 RU for each post, comment and like of the user.
+FIRST_RENAMES = 100
+_FURTHER_S = 3600
 
 
 class NewUser(RequestModel):
@@ -80,5 +86,16 @@ def renamed(user: Item, username: str) -> Item:
     former = [name for name in user.get("formerUsernames", []) if name not in (user["username"], username)]
     former.append(user["username"])
     if len(former) > PENDING_RENAMES:
-        raise TooManyRenames
+        raise TooManyRenames(_PENDING_S)
+    further, passed_s = divmod(_age_s(user), _FURTHER_S)
+    if name_version(user) >= FIRST_RENAMES + further:
+        raise TooManyRenames(_FURTHER_S - passed_s)
     return user | {"username": username, "nameVersion": name_version(user) + 1, "formerUsernames": former}
+
+
+def _age_s(user: Item) -> float:
+    """Return the seconds since the user was created: 0 if the date is damaged or in the future."""
+    try:
+        return max(0.0, (datetime.now(UTC) - parse_moment(user["creationDate"])).total_seconds())
+    except ValueError:
+        return 0.0

@@ -34,6 +34,11 @@ from tests.web.pages import Site
 
 WRITES = ("create", "patch", "replace", "upsert")
 WIDTH = {"width": 1280, "height": 800}
+_LINES = """element => {
+  const text = document.createRange();
+  text.selectNodeContents(element);
+  return text.getClientRects().length;
+}"""
 
 
 @dataclass
@@ -480,6 +485,17 @@ async def test_the_drawer_shows_a_like_and_what_the_change_feed_did(a_visit: Vis
         await page.keyboard.press("Escape")
         assert await toggle_of(page).get_attribute("aria-expanded") == "false"
         assert await toggle_of(page).evaluate("element => element === document.activeElement")
+
+
+async def test_long_names_do_not_break_the_words_of_the_head(a_visit: Visit, inspected: Api) -> None:
+    author = await inspected.create_user(unique("name.of.thirty-characters")[:30])
+    async with a_visit(f"/users/{author.body['id']}", viewport={"width": 320, "height": 640}) as page:
+        shown = entry(page, "Show a user and their posts").first
+        await shown.locator("summary").click()
+        words = shown.locator("table:not(.bars) thead th").first
+
+        await expect(words).to_have_text("Operation")
+        assert await words.evaluate(_LINES) == 1
 
 
 async def test_the_outcomes_of_operations_are_explained_in_words(a_visit: Visit, inspected: Api) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Collection, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ import azure.functions as func
 import pytest
 from aiohttp import ClientSession
 from cosmos_emulator import EmulatorSettings
-from playwright.async_api import Browser, Locator, Page, expect
+from playwright.async_api import Browser, Locator, Page, Response, expect
 
 from bench.capacity import demand
 from inspector import emulator_switches, tour
@@ -183,39 +183,67 @@ def of_tour(text: str) -> list[str]:
     return re.findall(r"tour_reader_\d\d|Written on the tour|busy commenter|Edited at", text)
 
 
+LISTS = ("/?limit=100", "/feed.atom?limit=100", "/sitemap.xml", "/api/feed?limit=100")
+
+
 async def listed(site: Site) -> dict[str, list[str]]:
     """What the lists show of the tour."""
-    return {path: of_tour((await site.get(path)).text) for path in ("/", "/feed.atom", "/sitemap.xml", "/api/feed")}
+    return {path: of_tour((await site.get(path)).text) for path in LISTS}
+
+
+class WrittenPosts:
+    """The IDs of the posts that the tour writes on a page, as the responses to its commands name them."""
+
+    def __init__(self, page: Page) -> None:
+        self._responses: list[Response] = []
+        page.on("response", self._keep)
+
+    def _keep(self, response: Response) -> None:
+        if response.ok and re.search(r"/tour/(posts|comments)$", response.url):
+            self._responses.append(response)
+
+    async def ids(self) -> list[str]:
+        """Return those of this page, which must still be open. A repeated command names the same ones."""
+        bodies = [await response.json() for response in self._responses]
+        self._responses.clear()
+        return list(dict.fromkeys(post_id for body in bodies for post_id in body.get("postIds") or [body["id"]]))
+
+
+async def assert_unlisted(site: Site, ids: Collection[str]) -> None:
+    """Check that the lists show nothing of the tour, and none of its posts, soon."""
+
+    async def is_clean() -> bool:
+        return not any((await listed(site)).values())
+
+    await eventually(is_clean, deadline_s=SOON_S)
+    for path in LISTS:
+        text = (await site.get(path)).text
+        assert [post_id for post_id in ids if post_id in text] == [], path
 
 
 async def test_a_closed_tab_leaves_nothing_of_the_tour(at_step: Visit, toured: Api, toured_app: RunningApp) -> None:
     await write_a_post(toured)
     site = Site(toured.session, toured_app.url)
     async with at_step(2) as page:
+        posts, written = WrittenPosts(page), list[str]()
         await press(page, "Write a post", "done after")
         assert any((await listed(site)).values())
-        of_visitors = {
-            post["id"] for post in (await toured.get_feed(limit=100)).body["items"] if not of_tour(str(post))
-        }
         for step, button in ((3, "Like a post fifty times"), (4, "First, write 1,000 comments")):
+            written += await posts.ids()
             await page.goto(f"{toured_app.url}/tour/{step}")
             await press(page, button, "RU at once")
+        written += await posts.ids()
 
-        async def all_written() -> set[str] | None:
-            found = {post["id"] for post in (await toured.get_feed(limit=100)).body["items"]} - of_visitors
-            return found if len(found) >= 10 else None
+        async def are_listed() -> bool:
+            shown = {post["id"] for post in (await toured.get_feed(limit=100)).body["items"]}
+            return shown.issuperset(written[-10:])
 
-        written = await eventually(all_written, deadline_s=SOON_S)
+        await eventually(are_listed, deadline_s=SOON_S)
+        assert len(set(written)) == len(written) > 11
         profile = page.context
         await page.close()
 
-        async def is_clean() -> bool:
-            return not any((await listed(site)).values())
-
-        await eventually(is_clean, deadline_s=SOON_S)
-        for path in ("/", "/feed.atom", "/sitemap.xml", "/api/feed?limit=100"):
-            text = (await site.get(path)).text
-            assert [post_id for post_id in written if post_id in text] == [], path
+        await assert_unlisted(site, written)
         front_page = await profile.new_page()
         await front_page.goto(toured_app.url, wait_until="networkidle")
         await front_page.get_by_role("button", name="Sign in").click()
@@ -246,15 +274,20 @@ async def test_a_killed_host_leaves_nothing_of_the_tour(
 
 
 async def test_no_command_reaches_what_others_wrote(at_step: Visit, toured: Api, toured_app: RunningApp) -> None:
-    """Press everything that can be pressed, on every step, with a real user's post as the newest."""
+    """Press everything that can be pressed, on every step, with a real user's post as the newest. Close each tab."""
     author = await toured.new_user()
     post = await toured.new_post(author)
     await eventually(lambda: is_listed(toured, post))
+    written: list[str] = []
     for step in range(1, 8):
         async with at_step(step) as page:
+            posts = WrittenPosts(page)
             for button in await page.locator("[data-run]:enabled").all():
                 await button.click()
                 await expect(button).to_be_enabled(timeout=3 * WAIT_MS)
+            written += await posts.ids()
+    await assert_unlisted(Site(toured.session, toured_app.url), written)
+    assert len(set(written)) == len(written) > 30
     # Also what a page could send to the tour's routes.
     for method, path in COMMANDS:
         await command(toured, method, path.replace("{postId}", post["id"]))

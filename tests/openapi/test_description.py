@@ -46,7 +46,7 @@ RAISED = [
     *(error("7f2c1b52") for error in (errors.UserNotFound, errors.PostNotFound, errors.CommentNotFound)),
     errors.UsernameTaken("ada"),
     errors.AlreadyRegistered("7f2c1b52"),
-    errors.TooManyRenames(),
+    errors.TooManyRenames(retry_after_s=10),
     errors.IdempotencyKeyReused(),
     errors.VersionMismatch(),
     errors.BodyTooLarge("Too large."),

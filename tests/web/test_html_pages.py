@@ -35,6 +35,18 @@ async def test_the_front_page_shows_recent_posts_with_authors_counts_and_links(a
     assert shown.page.all("time", datetime=post["creationDate"])
 
 
+async def test_the_footer_does_not_repeat_links_of_the_header(site: Site) -> None:
+    html = (await site.get("/")).text
+    header, footer = (
+        set(re.findall('href="([^"]+)"', html[html.index(f"<{tag} ") : html.index(f"</{tag}>")]))
+        for tag in ("nav", "footer")
+    )
+
+    assert "/api/docs" in header
+    assert "/feed.atom" in footer
+    assert header & footer == set()
+
+
 async def test_the_front_page_links_to_more_posts_until_the_feed_ends(api: Api, site: Site) -> None:
     author = await api.new_user()
     for _ in range(22):

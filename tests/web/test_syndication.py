@@ -7,6 +7,8 @@ from urllib.parse import quote
 from uuid import UUID
 from xml.etree import ElementTree
 
+import feedparser
+
 from tests.api import Api, Json
 from tests.blog import Blog
 from tests.items import a_post, a_user, unique
@@ -56,6 +58,27 @@ async def test_the_front_page_and_each_user_have_an_atom_feed(api: Api, site: Si
         assert entry.findtext(f"{ATOM}summary") == "They weave & “spin”."
         assert entry.findtext(f"{ATOM}published") == post["creationDate"]
         assert entry.findtext(f"{ATOM}id") == f"urn:uuid:{post['id']}"
+
+
+async def test_a_feed_reader_finds_everything_of_each_entry(api: Api, site: Site) -> None:
+    post = await listed(api)
+
+    for path in ("/feed.atom", f"/users/{post['userId']}/feed.atom"):
+        shown = await site.get(path)
+        read = feedparser.parse(shown.content, response_headers={"content-type": shown.headers["content-type"]})
+        assert (read.bozo, read.version, read.encoding) == (False, "atom10", "utf-8")
+        assert read.feed.title
+        assert read.feed.link.startswith(f"{site.url}/")
+        (entry,) = (entry for entry in read.entries if entry.id == f"urn:uuid:{post['id']}")
+        assert entry.link == f"{site.url}/posts/{post['id']}"
+        assert entry.author == post["userUsername"]
+        assert entry.author_detail.href == f"{site.url}/users/{post['userId']}"
+        assert entry.title_detail == entry.title_detail | {"type": "text/plain", "value": post["title"]}
+        assert entry.summary_detail == entry.summary_detail | {"type": "text/plain", "value": "They weave & “spin”."}
+        created = datetime.fromisoformat(post["creationDate"]).utctimetuple()
+        assert entry.published_parsed == entry.updated_parsed == created
+        for one in read.entries:
+            assert all((one.id, one.link, one.author, one.title, one.summary, one.published_parsed, one.updated_parsed))
 
 
 async def test_ids_do_not_depend_on_the_host_of_the_request(api: Api, site: Site) -> None:

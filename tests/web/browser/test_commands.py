@@ -367,3 +367,28 @@ async def test_the_header_of_a_post_has_the_direction_of_its_title(
     for selector in ("h1", ".byline"):
         element = ada.page.locator(f"article.post > header {selector}")
         assert await element.evaluate("one => getComputedStyle(one).direction") == direction, selector
+
+
+@pytest.mark.parametrize(("text", "direction"), [("שלום", "rtl"), ("Hello", "ltr")])
+async def test_cards_and_comments_have_the_direction_of_their_text(
+    visit: Visit, api: Api, text: str, direction: str
+) -> None:
+    author = await api.new_user()
+    post = await api.new_post(author, text)
+    await api.new_comment(post, author, text)
+
+    async def is_listed() -> bool:
+        return bool((await api.list_user_posts(author["id"])).body["items"])
+
+    await eventually(is_listed)
+    ada = await visit(f"/users/{author['id']}")
+    await ada.be(author)
+    for path, article in ((f"/users/{author['id']}", ".card"), (f"/posts/{post['id']}", "ol.comments article")):
+        await ada.open(path)
+        for part in (".byline", ".counts" if article == ".card" else "button"):
+            element = ada.page.locator(f"{article} {part}")
+            assert await element.evaluate("one => getComputedStyle(one).direction") == direction, part
+    byline, button = [await ada.page.locator(f"ol.comments {part}").bounding_box() for part in (".user", "button")]
+    assert byline is not None
+    assert button is not None
+    assert (button["x"] < byline["x"]) == (direction == "rtl")
