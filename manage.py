@@ -27,7 +27,7 @@ from management.seeding.plan import Range, SeedPlan
 from management.seeding.sample import Sample
 from management.seeding.writing import Plan
 from management.terminal import say, say_charge, say_error, say_to_stderr
-from shared.database.charges import metered
+from shared.database.scope import request_scope
 from shared.settings import Settings
 
 FAILED = 2
@@ -279,7 +279,7 @@ def _run(
         signal.signal(signal.SIGINT, signal.default_int_handler)
     logging.basicConfig(level=logging.ERROR, format="%(message)s")
     configuration = None
-    with metered() as charge:
+    with request_scope() as scope:
         try:
             configuration = read_configuration(context.obj)
             if writes:
@@ -291,7 +291,7 @@ def _run(
         except KeyboardInterrupt:
             say_error(interrupted)
             code = INTERRUPTED
-    say_charge(charge, to_stderr=charge_to_stderr)
+    say_charge(scope, to_stderr=charge_to_stderr)
     raise typer.Exit(code)
 
 

@@ -22,7 +22,7 @@ from shared.data.comments import create_comment, list_comments
 from shared.data.likes import create_like, list_likes
 from shared.data.posts import FRONT_PAGE_LENGTH, create_post, edit_post, get_post, list_posts_of_user, list_recent_posts
 from shared.data.users import create_user, edit_user, get_user
-from shared.database.charges import metered
+from shared.database.scope import request_scope
 from shared.models.base import Item
 from shared.models.comment import NewComment
 from shared.models.like import NewLike
@@ -44,9 +44,9 @@ async def measure(server: Server) -> dict[str, float]:
         charges = {}
         for name, request in requests(blog, *await fill(blog)).items():
             await server.next_second()
-            with metered() as charge:
+            with request_scope() as scope:
                 await request()
-            charges[name] = charge.request_units
+            charges[name] = scope.request_units
         return charges
 
 

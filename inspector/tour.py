@@ -21,10 +21,10 @@ from inspector.tour_visits import Visits
 from shared.data import comments, likes, posts, users
 from shared.data.blog import Blog, open_blog
 from shared.data.idempotency import new_id
-from shared.database.charges import add_share, metered
 from shared.database.client import connect
 from shared.database.container import Container
 from shared.database.containers import POSTS
+from shared.database.scope import nested_scope, request_scope
 from shared.errors import Forbidden, PostNotFound, UserNotFound
 from shared.http.callers import BackEnd
 from shared.http.calls import QUERY, Call
@@ -165,10 +165,9 @@ async def read_as_another_instance(call: Call[None]) -> Response:
     """Read a post without and with the session token of the request, as a new instance of the app would."""
     async with connect(settings()) as client:
         stored = Container(client.get_database_client(settings().database).get_container_client(POSTS))
-        with metered() as tokenless:
+        with nested_scope():  # without the request's session token
             without = await stored.read(call.path["postId"], call.path["postId"])
         own = await stored.read(call.path["postId"], call.path["postId"])
-        add_share(tokenless, 1)
     return json_response({"without": (without or {}).get("title"), "with": (own or {}).get("title")})
 
 
@@ -187,9 +186,9 @@ async def end_visit(call: Call[_Command]) -> Response:
 async def clean_up_tour(timer: func.TimerRequest) -> None:  # noqa: ARG001 - named by the trigger
     """Delete the posts of idle visits, and those from before this process: a query of all partitions of `posts`."""
     _visits.end_idle()
-    with span("clean_up_tour") as recorded, metered("clean_up_tour") as charge:
+    with span("clean_up_tour") as recorded, request_scope("clean_up_tour") as scope:
         deleted = await _delete_left_posts()
-        recorded.set_attribute("blog.charge_ru", charge_ru := round(charge.request_units, 2))
+        recorded.set_attribute("blog.charge_ru", charge_ru := round(scope.request_units, 2))
     if deleted:  # not a line every minute
         log(logging.INFO, "tour cleaned up", posts=deleted, charge_ru=charge_ru)
 

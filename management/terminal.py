@@ -12,7 +12,7 @@ from rich.console import Console
 
 from management.item_count import ItemCount
 from management.verification.findings import Finding
-from shared.database.charges import Charge
+from shared.database.scope import Scope
 
 
 def say(line: str) -> None:
@@ -29,10 +29,10 @@ def say_error(line: str) -> None:
     Console(stderr=True).print(line, style="red", markup=False, highlight=False, soft_wrap=True)
 
 
-def say_charge(charge: Charge, *, to_stderr: bool = False) -> None:
+def say_charge(scope: Scope, *, to_stderr: bool = False) -> None:
     """Print the total request charge, if any."""
-    if charge.answers:
-        line = f"Request charge: {charge.request_units:,.2f} RU in {charge.answers:,} responses."
+    if scope.responses:
+        line = f"Request charge: {scope.request_units:,.2f} RU in {scope.responses:,} responses."
         Console(stderr=to_stderr).print(line, markup=False, highlight=False, soft_wrap=True)
 
 

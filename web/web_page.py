@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 
 import azure.functions as func
 
-from shared.database.charges import Charge
+from shared.database.scope import Scope
 from shared.database.sessions import SESSION_HEADER, Session
-from shared.errors import CommentNotFound, DatabaseUnavailable, MalformedRequest
+from shared.errors import CommentNotFound, MalformedRequest
 from shared.http.callers import signed_in_user
 from shared.http.endpoints import Endpoint, Handler, path_of
 from shared.http.problems import problem_response
@@ -46,22 +46,15 @@ class WebPage(Endpoint):
     template: str
     media_type: str = "text/html"
 
-    async def respond(self, handler: Handler, request: func.HttpRequest, charge: Charge) -> func.HttpResponse:
+    async def respond(self, handler: Handler, request: func.HttpRequest, scope: Scope) -> func.HttpResponse:
         call = self._parse(request)
         cookie = _SESSION_COOKIE.search(request.headers.get("Cookie", ""))
         session = Session()
         if not self.listed:
             with suppress(MalformedRequest):  # a page must not fail because of its cookie
                 session = Session.parse(request.headers.get(SESSION_HEADER) or (cookie[1] if cookie else ""))
-        charge.session, has_token = session, str(session) != ""
-        try:
-            context = await handler(call)
-        except DatabaseUnavailable:
-            if not has_token:
-                raise
-            # No replica has reached the token, which may be of a restored database or forged.
-            charge.session, has_token = Session(), False
-            context = await handler(call)
+        scope.session = session
+        context = await session.with_or_without_token(lambda: handler(call))
         if context is None:
             return _missing_page(request)
         # In a thread, because a hostile post can take 0.2 s.
@@ -70,7 +63,7 @@ class WebPage(Endpoint):
         if signed_in_user(request.headers):
             headers["Cache-Control"] = "private, no-cache"
         response = http_response(document_response(content, self.media_type, headers=headers), call)
-        if cookie and not self.listed and (session.was_refuted or not has_token):
+        if cookie and not self.listed and not session.has_valid_token:
             response.headers["Set-Cookie"] = _COOKIE_DELETION
         return response
 

@@ -11,9 +11,9 @@ from typing import Any
 from async_lru import alru_cache
 
 from shared.data.posts import FRONT_PAGE_LENGTH, list_recent_posts
-from shared.database.charges import deadline
 from shared.database.container import Container
 from shared.database.retries import FRONT_PAGE_DEADLINE_S
+from shared.database.scope import deadline
 from shared.models.post import Post
 
 CACHE_S = 1.0

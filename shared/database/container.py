@@ -19,7 +19,6 @@ from azure.core.utils import CaseInsensitiveDict
 from azure.cosmos.aio import ContainerProxy
 from azure.cosmos.exceptions import CosmosBatchOperationError
 
-from shared.database.charges import add_share, metered, request_session
 from shared.database.date_like_texts import as_sent, stored_form, stored_operations
 from shared.database.refusals import (
     BatchRefused,
@@ -31,7 +30,8 @@ from shared.database.refusals import (
     blog_errors,
 )
 from shared.database.retries import CONFLICT_RETRIES, CONFLICT_WAIT_S
-from shared.database.transport import SessionNotConfirmed
+from shared.database.scope import nested_scope
+from shared.database.sessions import Session, confirmed
 from shared.errors import DatabaseUnavailable, RequestRefused
 from shared.models.base import Item
 from shared.observability import metrics
@@ -49,7 +49,7 @@ BATCH_LIMIT = 100
 _READS_WORTH_A_QUERY = 5
 BY_ID = "SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.id)"
 # The ID of no item. Reading a missing item costs 1 RU.
-NO_ITEM = "-"
+MISSING_ID = "-"
 # azure-cosmos 4.17 quotes an ID and sends it as the last part of a path (_base.py, GetPathFromLink). "." and ".." are
 # then removed with a part before them (yarl), and "/" and "\\" divide the ID. The path does not match its signature
 # (401), or it is that of another item or of the container. The service does not find an ID that ends with a space (401;
@@ -76,9 +76,7 @@ class Container:
         if not is_addressable(item_id):
             return await _only_item(self._batch(partition_key, [("read", (item_id,))]))
         try:
-            read = await self._confirmed(
-                partition_key, lambda: self.proxy.read_item(item_id, partition_key), ItemMissing
-            )
+            read = await self._read(partition_key, lambda: self.proxy.read_item(item_id, partition_key), ItemMissing)
         except ItemMissing:
             return None
         return dict(as_sent(read))
@@ -162,7 +160,7 @@ class Container:
         One read by the primary per physical partition, whose session token the SDK sends with later reads.
         """
         if partition_key is not None:
-            await self.read_latest(NO_ITEM, partition_key)
+            await self.read_latest(MISSING_ID, partition_key)
             return
         caught_up: set[str] = set()
         # After a partition has split, the SDK learns of the new ones from the responses.
@@ -205,33 +203,20 @@ class Container:
             )
             return [as_sent(row) async for row in rows]
 
-        return await self._confirmed(partition_key, attempt)
+        return await self._read(partition_key, attempt)
 
-    async def _confirmed(
+    async def _read(
         self, partition_key: str, attempt: Callable[[], Awaitable[Result]], *expected: type[Exception]
     ) -> Result:
-        """Run a read. If a replica has not reached the request's session token, repeat it with the primary's token.
+        """Run a read that is at least as new as the session of the request."""
 
-        The primary has every acknowledged write. A token that is ahead of it is forged or from a restored database.
-        """
+        async def ask_primary() -> Session:
+            with nested_scope() as scope:
+                await self.catch_up(partition_key)
+            return scope.session
+
         with blog_errors(*expected):
-            try:
-                return await attempt()
-            except SessionNotConfirmed as refused:
-                await self._confirm_session(partition_key, refused.rid)
-                return await attempt()
-
-    async def _confirm_session(self, partition_key: str, rid: str) -> None:
-        """Compare the request's session token with the primary's: one read, which concurrent reads share."""
-        session = request_session()
-        async with session.confirming:
-            if session.is_doubtful(rid):
-                try:
-                    with metered() as asked:
-                        await self.read_latest(NO_ITEM, partition_key)
-                finally:
-                    add_share(asked, 1)
-                session.confirm(asked.session)
+            return await confirmed(attempt, ask_primary)
 
     async def query_across(self, text: str, parameters: Mapping[str, Any], *, page_size: int) -> AsyncIterator[Any]:
         """Query all partitions, page by page. Not for API requests: the charge grows with the container."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from azure.core.exceptions import AzureError
 from azure.cosmos.exceptions import CosmosBatchOperationError, CosmosHttpResponseError
 
-from shared.database.charges import retry_after_s
+from shared.database.scope import retry_after_s
 from shared.errors import DatabaseThrottled, DatabaseUnavailable, ItemTooLarge, PartitionFull, RequestRefused
 
 _RETRY_WITH = 449

@@ -18,7 +18,7 @@ From the outermost rule to the innermost, an API request retries:
 The rows marked SDK describe azure-cosmos 4.17 (aio/_retry_utility_async.py and the policies it uses). The SDK repeats
 writes that may have been applied; docs/reliability.md says how each command handles that.
 
-Nested counts multiply, so a deadline bounds the request instead (`deadline` in charges.py). Work that several requests
+Nested counts multiply, so a deadline bounds the request instead (`deadline` in scope.py). Work that several requests
 share has a shorter deadline, so that its error still reaches them.
 
 A delivery of changes has a deadline, too (`BLOG_DELIVERY_DEADLINE_S`). If it passes or the database fails, the host

@@ -1,9 +1,17 @@
-"""Session tokens for clients: any instance then returns data at least as new as the data that the client has seen.
+"""Sessions of clients: any instance then returns data at least as new as the data that the client has seen.
 
-A token lists Cosmos DB's own session tokens, each with the `_rid` of its container: tokens of a deleted container mean
-nothing to its successor. A token is only sent to the database for the request that brought it, and never enters the
-session that the SDK keeps for the process. If no replica has reached it, the primary decides (container.py): it has
-every acknowledged write of a partition. A token ahead of it is forged or from a restored database, and is ignored.
+A session token lists Cosmos DB's own session tokens, each with the `_rid` of its container: tokens of a deleted
+container mean nothing to its successor. A token is only sent to the database for the request that brought it, and never
+enters the session that the SDK keeps for the process.
+
+404/1002 means that no replica has reached a token:
+
+1. `Session.send` sends the read again after a short wait. The SDK never sees this response to a client's token, because
+   it would forget the tokens of the whole process.
+2. A token from a client can be forged or from a restored database, and would hold up the request. `confirmed` therefore
+   asks the primary first, which has every acknowledged write of a partition, and replaces a token that is ahead of it.
+3. If no replica reaches the token in time, the API raises DatabaseUnavailable. A page, whose reader cannot change the
+   token, is read again without it (`with_or_without_token`).
 """
 
 from __future__ import annotations
@@ -11,8 +19,11 @@ from __future__ import annotations
 import asyncio
 import base64
 import re
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
 
-from shared.errors import MalformedRequest
+from shared.database.retries import SESSION_RETRIES, SESSION_WAIT_S
+from shared.errors import DatabaseUnavailable, MalformedRequest
 
 SESSION_HEADER = "x-ms-session-token"
 # Characters that a request can bring: several tokens, each about 800 characters at most.
@@ -24,31 +35,45 @@ _VERSION = "1."
 _RANGE_TOKEN = re.compile(r"(\d{1,9}):(-?\d{1,9}#\d{1,18}(?:#\d{1,9}=-?\d{1,18}){0,9})")
 _ENTRY = re.compile(r"(?P<rid>[\w+=-]{1,24})/(?P<token>.+)")
 
+T = TypeVar("T")
+
+
+class SessionNotConfirmed(Exception):
+    """A replica has not reached the session token from the client, and the primary has not confirmed it."""
+
+    def __init__(self, session: Session, rid: str) -> None:
+        super().__init__(rid)
+        self.session = session
+        self.rid = rid
+
 
 class Session:
     """The latest known progress of each partition key range of each container, least recently changed first."""
 
     def __init__(self) -> None:
         self._progress: dict[tuple[str, str], str] = {}
-        self._from_client = False
+        self._is_from_client = False
+        # Whether the client's token, if there is one, is neither ahead of the primary nor dropped.
+        self.has_valid_token = False
+        # The containers whose progress the primary has confirmed.
         self._confirmed: set[str] = set()
-        self.was_refuted = False
-        self.confirming = asyncio.Lock()
+        self._confirming = asyncio.Lock()
 
     @classmethod
     def parse(cls, header: str) -> Session:
         """Parse the header of a request: tokens joined by commas, or nothing. Raises MalformedRequest."""
         session = cls()
-        session._from_client = True
+        session._is_from_client = True
         try:
             if len(header) > SESSION_HEADER_LENGTH:
                 raise ValueError(len(header))
             for token in filter(None, map(str.strip, header.split(","))):
-                for entry in _decoded(token).split(","):
+                for entry in _decode(token).split(","):
                     if not (match := _ENTRY.fullmatch(entry)) or not session.add(match["rid"], match["token"]):
                         raise ValueError(entry)
         except ValueError as error:
             raise MalformedRequest(f"{SESSION_HEADER} is invalid; send the last one unchanged, or none.") from error
+        session.has_valid_token = bool(session._progress)
         return session
 
     def __str__(self) -> str:
@@ -73,26 +98,76 @@ class Session:
         for key, progress in other._progress.items():
             self._add(key, progress)
 
-    def confirm(self, primary: Session) -> None:
-        """Replace the progress of the ranges that the primary reported; set `was_refuted` if it was ahead."""
-        for key, progress in primary._progress.items():
-            self.was_refuted |= _order(self._progress.get(key, progress)) > _order(progress)
-            self._progress[key] = progress
-            self._confirmed.add(key[0])
-
-    def is_doubtful(self, rid: str) -> bool:
-        """Return whether a client sent the tokens of this container, and the primary has not confirmed any."""
-        return self._from_client and rid not in self._confirmed
-
     def tokens_of(self, rid: str) -> str:
         """Return the session tokens of a container in the database's format."""
         return ",".join(f"{range_id}:{known}" for (of, range_id), known in self._progress.items() if of == rid)
+
+    async def send(self, request: Any, rid: str, send: Callable[[], Awaitable[Any]], *, is_read: bool) -> Any:
+        """Send a request to the container `rid`. A read gets the tokens of this session, merged with the process's.
+
+        Raises SessionNotConfirmed, or DatabaseUnavailable if no replica reaches a token of this session.
+        """
+        of_process = request.headers.get(SESSION_HEADER)
+        for attempt in range(SESSION_RETRIES + 1):
+            # Meanwhile, another read of this API request may have found that a token is wrong.
+            if known := is_read and self.tokens_of(rid):
+                merged = Session()
+                merged.add(rid, ",".join(filter(None, (known, of_process))))
+                request.headers[SESSION_HEADER] = merged.tokens_of(rid)
+            elif of_process is not None:
+                request.headers[SESSION_HEADER] = of_process
+            response = await send()
+            self.add(rid, response.headers.get(SESSION_HEADER, ""))
+            if (response.status_code, response.headers.get("x-ms-substatus")) != (404, "1002"):
+                return response
+            if known and self._is_doubtful(rid):
+                raise SessionNotConfirmed(self, rid)
+            if attempt < SESSION_RETRIES:
+                await asyncio.sleep(SESSION_WAIT_S * 2**attempt)
+        if known:
+            raise DatabaseUnavailable("no replica has reached the session token of the request")
+        return response
+
+    async def confirm(self, rid: str, ask_primary: Callable[[], Awaitable[Session]]) -> None:
+        """Replace the progress of the ranges that the primary reports: one read, which concurrent reads share."""
+        async with self._confirming:
+            if self._is_doubtful(rid):
+                for key, progress in (await ask_primary())._progress.items():
+                    if _order(self._progress.get(key, progress)) > _order(progress):
+                        self.has_valid_token = False
+                    self._progress[key] = progress
+                    self._confirmed.add(key[0])
+
+    async def with_or_without_token(self, read: Callable[[], Awaitable[T]]) -> T:
+        """Run reads. If the database is unavailable, run them again without the token that the client has sent."""
+        has_token = bool(self._progress)
+        try:
+            return await read()
+        except DatabaseUnavailable:
+            if not has_token:
+                raise
+            self._progress.clear()
+            self._is_from_client = self.has_valid_token = False
+            return await read()
+
+    def _is_doubtful(self, rid: str) -> bool:
+        """Return whether a client sent the tokens of this container, and the primary has not confirmed any."""
+        return self._is_from_client and rid not in self._confirmed
 
     def _add(self, key: tuple[str, str], progress: str) -> None:
         self._progress[key] = max(progress, self._progress.pop(key, progress), key=_order)
 
 
-def _decoded(token: str) -> str:
+async def confirmed(read: Callable[[], Awaitable[T]], ask_primary: Callable[[], Awaitable[Session]]) -> T:
+    """Run a read in one partition; if necessary, confirm the client's token and run it again."""
+    try:
+        return await read()
+    except SessionNotConfirmed as refused:
+        await refused.session.confirm(refused.rid, ask_primary)
+        return await read()
+
+
+def _decode(token: str) -> str:
     """Raises ValueError."""
     if not token.startswith(_VERSION):
         raise ValueError(token)

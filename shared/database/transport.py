@@ -8,7 +8,6 @@ operations of a batch, and the physical partitions that answered.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 from typing import Any
@@ -18,10 +17,8 @@ from urllib.request import getproxies
 from azure.core.pipeline.transport import AioHttpTransport
 from opentelemetry.trace import Span, SpanKind
 
-from shared.database.charges import current_charge, record_answer
-from shared.database.retries import SESSION_RETRIES, SESSION_WAIT_S
-from shared.database.sessions import SESSION_HEADER, Session
-from shared.errors import DatabaseUnavailable
+from shared.database.scope import current_scope, record_response
+from shared.database.sessions import SESSION_HEADER
 from shared.observability import metrics, spans
 
 # Names the container that the client means. The service refuses the request if another one has its name now.
@@ -34,21 +31,8 @@ _OF_ITEMS = {"GET": "point read", "PUT": "replace", "PATCH": "patch", "DELETE": 
 _KEY_LENGTH = 60
 
 
-class SessionNotConfirmed(Exception):
-    """A replica has not reached the session token from the client, and the primary has not confirmed it."""
-
-    def __init__(self, rid: str) -> None:
-        super().__init__(rid)
-        self.rid = rid
-
-
 class SessionTransport(AioHttpTransport):  # type: ignore[misc]  # untyped
-    """Sends the session tokens of the current request or delivery with each of its reads.
-
-    404/1002 means that no replica has reached the token. The read is sent again after a short wait. The SDK never sees
-    this response to such a token, because it would forget the tokens of the whole process. The caller must first
-    confirm a token from a client, because a forged one would hold up the request.
-    """
+    """Sends requests in the current scope: counts their charge, and applies its session (sessions.py)."""
 
     def __init__(self) -> None:
         # By default, aiohttp reads .netrc and looks up proxies before every request, each in a thread.
@@ -56,29 +40,10 @@ class SessionTransport(AioHttpTransport):  # type: ignore[misc]  # untyped
 
     async def send(self, request: Any, **options: Any) -> Any:
         """Raises SessionNotConfirmed, or DatabaseUnavailable if no replica reaches a token of the request."""
-        charge, rid = current_charge.get(), request.headers.get(_RID)
-        if charge is None or rid is None:
+        scope, rid = current_scope(), request.headers.get(_RID)
+        if scope is None or rid is None:
             return await self._send(request, **options)
-        of_process = request.headers.get(SESSION_HEADER)
-        for attempt in range(SESSION_RETRIES + 1):
-            # Meanwhile, another read of this API request may have found that a token is wrong.
-            if known := _is_read(request) and charge.session.tokens_of(rid):
-                merged = Session()
-                merged.add(rid, ",".join(filter(None, (known, of_process))))
-                request.headers[SESSION_HEADER] = merged.tokens_of(rid)
-            elif of_process is not None:
-                request.headers[SESSION_HEADER] = of_process
-            response = await self._send(request, **options)
-            charge.session.add(rid, response.headers.get(SESSION_HEADER, ""))
-            if (response.status_code, response.headers.get("x-ms-substatus")) != (404, "1002"):
-                return response
-            if known and charge.session.is_doubtful(rid):
-                raise SessionNotConfirmed(rid)
-            if attempt < SESSION_RETRIES:
-                await asyncio.sleep(SESSION_WAIT_S * 2**attempt)
-        if known:
-            raise DatabaseUnavailable("no replica has reached the session token of the request")
-        return response
+        return await scope.session.send(request, rid, lambda: self._send(request, **options), is_read=_is_read(request))
 
     async def _send(self, request: Any, **options: Any) -> Any:
         """Send once.
@@ -100,7 +65,7 @@ class SessionTransport(AioHttpTransport):  # type: ignore[misc]  # untyped
             if span.is_recording():  # saves the parsing
                 span.set_attributes(_details(request, kind))
             response = await super().send(request, **options)
-            _describe(span, response, record_answer(response, container))
+            _describe(span, response, record_response(response, container))
         if response.status_code == _GONE and request.url.rstrip("/").endswith("/pkranges"):
             response.headers.pop("x-ms-substatus", None)
         return response
@@ -118,7 +83,7 @@ def _describe(span: Span, response: Any, request_units: float) -> None:
     if count := headers.get("x-ms-item-count"):
         span.set_attribute("db.response.returned_rows", int(count))
     # A session token is `{partition}:{progress}`, and a query has one for each partition.
-    if token := headers.get("x-ms-session-token"):
+    if token := headers.get(SESSION_HEADER):
         answered = sorted({one.partition(":")[0] for one in token.split(",")})
         span.set_attribute("blog.physical_partitions", ",".join(answered))
     if sub_status := headers.get("x-ms-substatus"):

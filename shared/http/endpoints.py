@@ -14,8 +14,8 @@ import azure.functions as func
 from opentelemetry.trace import Span
 from pydantic import BaseModel
 
-from shared.database.charges import Charge, deadline, metered
 from shared.database.retries import REQUEST_DEADLINE_S
+from shared.database.scope import Scope, deadline, request_scope
 from shared.database.sessions import SESSION_HEADER, Session
 from shared.errors import BlogError, DatabaseUnavailable, InternalReason, MalformedRequest, NotAuthenticated
 from shared.http.callers import ANONYMOUS, authenticate, require_can_act_as
@@ -71,10 +71,10 @@ class Endpoint:
             }
             # The host passes on the caller's trace, with its own span as the parent if it traces requests.
             caller = context.trace_context.trace_parent
-            with span(name, caller=caller, attributes=attributes) as recorded, metered(name) as charge:
+            with span(name, caller=caller, attributes=attributes) as recorded, request_scope(name) as scope:
                 for hook in request_hooks:
                     hook(recorded, req)
-                return await self._run(handler, req, context.invocation_id, recorded, charge)
+                return await self._run(handler, req, context.invocation_id, recorded, scope)
 
         # The Functions host names a function after its Python function.
         run.__name__ = run.__qualname__ = name
@@ -82,26 +82,26 @@ class Endpoint:
         _endpoints[run] = self
         return run
 
-    async def respond(self, handler: Handler, request: func.HttpRequest, charge: Charge) -> func.HttpResponse:
+    async def respond(self, handler: Handler, request: func.HttpRequest, scope: Scope) -> func.HttpResponse:
         """Return the response to a valid request. Raises what `refuse` turns into a response."""
         call = self._parse(request)
         session = Session.parse(request.headers.get(SESSION_HEADER, ""))
         if not self.listed:  # other requests wait for the same read of a cached list
-            charge.session = session
+            scope.session = session
         return http_response(await handler(call), call)
 
     def refuse(self, error: Exception, request: func.HttpRequest) -> func.HttpResponse:
         return problem_response(error, path_of(request))
 
     async def _run(
-        self, handler: Handler, request: func.HttpRequest, request_id: str, recorded: Span, charge: Charge
+        self, handler: Handler, request: func.HttpRequest, request_id: str, recorded: Span, scope: Scope
     ) -> func.HttpResponse:
         started, problem, has_valid_host = time.perf_counter(), dict[str, Any](), _has_valid_host(request)
         try:
             if not has_valid_host:  # `respond` and `refuse` may need a valid URL
                 raise MalformedRequest("The Host header is invalid.")
             async with deadline(REQUEST_DEADLINE_S):
-                response = await self.respond(handler, request, charge)
+                response = await self.respond(handler, request, scope)
         except Exception as error:  # noqa: BLE001 - the edge: maps every failure to a response
             _log_failure(error, function=handler.__name__, request_id=request_id)
             problem = {"problem": problem_of(error).code}
@@ -109,11 +109,11 @@ class Endpoint:
         response.headers["X-Content-Type-Options"] = "nosniff"
         # Without a lifetime, caches can choose one (https://www.rfc-editor.org/rfc/rfc9111#section-4.2.2).
         response.headers.setdefault("Cache-Control", "no-cache" if response.status_code < _ERROR else "no-store")
-        if charge.answers:
-            response.headers["x-ms-request-charge"] = f"{charge.request_units:.2f}"
-        if request.method not in QUERY and (token := str(charge.session)):
+        if scope.responses:
+            response.headers["x-ms-request-charge"] = f"{scope.request_units:.2f}"
+        if request.method not in QUERY and (token := str(scope.session)):
             response.headers[SESSION_HEADER] = token
-        charge_ru, status = round(charge.request_units, 2), response.status_code
+        charge_ru, status = round(scope.request_units, 2), response.status_code
         recorded.set_attributes({"http.response.status_code": status, "blog.charge_ru": charge_ru})
         if status >= _FAILURE:
             fail(recorded, str(status))

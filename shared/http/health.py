@@ -14,10 +14,10 @@ from azure.cosmos.aio import ContainerProxy
 from azure.cosmos.exceptions import CosmosHttpResponseError, CosmosResourceNotFoundError
 from pydantic import BaseModel, ConfigDict, Field
 
-from shared.database.charges import add_share, deadline, metered
 from shared.database.client import get_container, has_multiple_write_regions
-from shared.database.container import NO_ITEM, Container
+from shared.database.container import MISSING_ID, Container
 from shared.database.containers import container_definitions
+from shared.database.scope import deadline, nested_scope
 from shared.errors import DatabaseThrottled, DatabaseUnavailable, NotReady
 from shared.observability.logs import log
 from shared.settings import SettingsError, settings
@@ -113,7 +113,7 @@ class Readiness:
     async def _probe(self, names: list[str], request: Awaitable[Any], *, is_listing: bool = False) -> dict[str, str]:
         """Return the state of each name: `ready` if the request succeeds and, for a listing, returns the name."""
         try:
-            with metered() as charge:
+            with nested_scope():
                 async with deadline(self._deadline_s):
                     found = await request
         except DatabaseThrottled:
@@ -126,8 +126,6 @@ class Readiness:
             return dict.fromkeys(names, _UNCHECKED if is_unchecked else f"the database answered {error.status_code}")
         except (AzureError, OSError) as error:
             return dict.fromkeys(names, type(error).__name__)
-        finally:
-            add_share(charge, 1)
         return {name: _READY if not is_listing or name in found else "missing" for name in names}
 
 
@@ -135,7 +133,7 @@ async def _read(proxy: ContainerProxy) -> None:
     """Read the definition, then an item that does not exist: a definition can be read while items cannot."""
     await proxy.read()
     with suppress(CosmosResourceNotFoundError):
-        await proxy.read_item(NO_ITEM, NO_ITEM)
+        await proxy.read_item(MISSING_ID, MISSING_ID)
 
 
 async def _write_regions(proxy: ContainerProxy) -> Set[str]:

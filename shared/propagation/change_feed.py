@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 
 import azure.functions as func
 
-from shared.database.charges import metered
 from shared.database.container import Container, is_addressable
 from shared.database.containers import LEASES, POSTS, USERS
 from shared.database.date_like_texts import as_sent
 from shared.database.retries import DELIVERY_RETRY_LEAST, DELIVERY_RETRY_MOST
+from shared.database.scope import request_scope
 from shared.errors import DatabaseThrottled, DatabaseUnavailable, RequestRefused
 from shared.models.base import Item
 from shared.observability import metrics
@@ -125,7 +125,7 @@ class ChangeFeed:
         of_container = {"db.collection.name": self.container}
         with (
             span(self.function, caller=traceparent, links=writers, attributes=of_container) as recorded,
-            metered(self.function) as charge,
+            request_scope(self.function) as scope,
         ):
             try:
                 async with asyncio.timeout(deadline_s) as timeout:
@@ -140,7 +140,7 @@ class ChangeFeed:
                 ) from None
             finally:
                 duration_ms = round((time.perf_counter() - started) * 1000, 1)
-                charge_ru, lag_s = round(charge.request_units, 2), _age_s(delivered)
+                charge_ru, lag_s = round(scope.request_units, 2), _age_s(delivered)
                 done = {"changes": len(delivered), "finished": finished}
                 fields: dict[str, Any] = {**done, "charge_ru": charge_ru, "lag_s": lag_s}
                 recorded.set_attributes({f"blog.{name}": value for name, value in fields.items()})

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
-from shared.database.charges import Charge, add_share, metered
+from shared.database.scope import Scope, nested_scope
 
 TRANSACTIONS_AT_ONCE: Final = 8
 
@@ -36,7 +36,7 @@ class Pace:
     def __init__(self) -> None:
         self._slots = asyncio.Semaphore(TRANSACTIONS_AT_ONCE)
         self._turn = asyncio.Lock()
-        self._running: dict[int, Charge] = {}
+        self._running: set[Scope] = set()
         self._next_s = 0.0
         self._interval_s = FIRST_S
         self._left_after_a_second = _UNTIL_429
@@ -53,19 +53,18 @@ class Pace:
                 self._next_s = started_s + items * self._interval_s
                 self._interval_s *= self._left_after_a_second ** (items * self._interval_s)
             try:
-                with metered() as charge:
-                    self._running[id(charge)] = charge
+                with nested_scope() as scope:
+                    self._running.add(scope)
                     yield
             finally:
-                del self._running[id(charge)]
-                add_share(charge, 1)
+                self._running.remove(scope)
                 # Transactions that ran at the same time met the same 429.
-                if charge.throttled and started_s >= self._slowed_s:
+                if scope.throttled and started_s >= self._slowed_s:
                     self._slow_down(items)
 
     def _wait_s(self) -> float:
         # The SDK waits for the same time before it sends a throttled transaction again.
-        throttled_s = (charge.retry_after_s or 0.0 for charge in self._running.values())
+        throttled_s = (scope.retry_after_s or 0.0 for scope in self._running)
         return max(self._next_s - time.monotonic(), *throttled_s, 0.0)
 
     def _slow_down(self, items: int) -> None:

@@ -15,10 +15,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
-from shared.database.charges import Charge, add_share, deadline, metered
 from shared.database.container import Container
 from shared.database.refusals import BatchRefused
 from shared.database.retries import COMMIT_DEADLINE_S
+from shared.database.scope import Scope, current_scope, deadline, request_scope
 from shared.errors import DatabaseThrottled, DatabaseUnavailable
 from shared.models.base import Item
 from shared.observability.spans import current_traceparent, span
@@ -41,8 +41,9 @@ class _Command:
     turn: asyncio.Future[list[_Command]] | None = None
     # What the group's batch did for this command. None: nothing, so the command writes itself.
     outcome: Added | Exception | None = None
-    # The charge of the group, and its size.
-    share: tuple[Charge, int] | None = None
+    # The scope of the group's batch, and the command's share of it.
+    group_scope: Scope | None = None
+    share: float = 1.0
 
 
 class GroupCommit:
@@ -80,8 +81,8 @@ class GroupCommit:
             if isinstance(command.outcome, Exception):
                 raise command.outcome
         finally:
-            if command.share is not None:
-                add_share(*command.share)
+            if command.group_scope is not None and (scope := current_scope()) is not None:
+                scope.add(command.group_scope, share=command.share)
         return command.outcome or await add_item(posts, item, record)
 
     async def _wait(self, post: _Post, command: _Command) -> list[_Command]:
@@ -134,9 +135,9 @@ class GroupCommit:
     async def _commit(self, post: _Post, commands: Sequence[_Command]) -> None:
         """Write one batch, and tell each command its outcome."""
         try:
-            with span("group commit", links=[command.traceparent for command in commands]), metered() as charge:
+            with span("group commit", links=[command.traceparent for command in commands]), request_scope() as scope:
                 for command in commands:
-                    command.share = (charge, len(commands))
+                    command.group_scope, command.share = scope, 1 / len(commands)
                 async with deadline(self._deadline_s):
                     await _write(*post, commands)
         except (DatabaseThrottled, DatabaseUnavailable) as error:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from shared.data.comments import create_comment
 from shared.data.users import create_user, edit_user, get_author, remember
-from shared.database.charges import metered
+from shared.database.scope import request_scope
 from shared.models.comment import NewComment
 from shared.models.user import NewUser, UserChanges
 from tests.blog import Blog
@@ -21,11 +21,11 @@ async def test_a_cached_author_is_not_read_again(blog: Blog) -> None:
     users, user_id = blog.users, await _registered(blog)
     await get_author(users, user_id)
 
-    with metered() as charge:
+    with request_scope() as scope:
         author = await get_author(users, user_id)
 
     assert author["id"] == user_id
-    assert charge.answers == 0
+    assert scope.responses == 0
 
 
 async def test_a_rename_in_this_process_updates_the_cache(blog: Blog) -> None:

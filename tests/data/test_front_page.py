@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 
 from shared.data.front_page import FrontPage, front_page_reader
-from shared.database.charges import metered, record_answer
 from shared.database.container import Container
+from shared.database.scope import record_response, request_scope
 from shared.errors import DatabaseThrottled, DatabaseUnavailable
 from shared.models.post import short_form
 from tests.blog import Blog
@@ -75,9 +75,9 @@ async def test_concurrent_requests_share_one_query_and_one_is_charged(feed: Feed
     charges: list[float] = []
 
     async def request() -> None:
-        with metered() as charge:
+        with request_scope() as scope:
             await read()
-        charges.append(charge.request_units)
+        charges.append(scope.request_units)
 
     feed.gate.clear()
     requests = [asyncio.create_task(request()) for _ in range(50)]
@@ -145,14 +145,14 @@ async def test_a_throttled_query_throttles_every_request(feed: Feed, monkeypatch
     read = _reader(feed, deadline_s=0.1)
 
     async def throttled_query(*_: object, **__: object) -> list[object]:
-        record_answer(SimpleNamespace(status_code=429, headers={}))
+        record_response(SimpleNamespace(status_code=429, headers={}))
         await asyncio.Event().wait()
         return []
 
     monkeypatch.setattr(feed, "query", throttled_query)
 
     async def request() -> None:
-        with metered():
+        with request_scope():
             await read()
 
     outcomes = await asyncio.gather(*(request() for _ in range(3)), return_exceptions=True)

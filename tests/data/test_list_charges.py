@@ -10,8 +10,8 @@ from shared.data.comments import list_comments
 from shared.data.likes import list_likes
 from shared.data.pages import Page
 from shared.data.posts import delete_post
-from shared.database.charges import metered
 from shared.database.container import BATCH_LIMIT, Container
+from shared.database.scope import request_scope
 from shared.errors import PostNotFound
 from shared.models.base import Item
 from tests.blog import Blog
@@ -45,10 +45,10 @@ async def test_a_list_costs_the_same_beneath_newer_items_of_the_other_type(
         cursor = (await list_items(blog.posts, post["id"], limit=10, cursor=None)).next_cursor
 
     async def charge() -> float:
-        with metered() as charged:
+        with request_scope() as scope:
             page = await list_items(blog.posts, post["id"], limit=10, cursor=cursor)
         assert [item["type"] for item in page.items] == [listed(post, a_user())["type"]] * 10
-        return charged.request_units
+        return scope.request_units
 
     alone = await charge()
     await _create(blog.posts, [other(post, a_user(), second=1000 + number) for number in range(300)])
@@ -79,11 +79,11 @@ async def test_an_empty_list_costs_the_same_for_posts_of_any_size(
     for length in (100, 100_000):
         post = await blog.posts.create(a_post(a_user(), content="あ" * length))
         await blog.posts.create(other(post, a_user()))
-        with metered() as charged:
+        with request_scope() as scope:
             assert (await list_items(blog.posts, post["id"], limit=10, cursor=None)).items == []
-        charges.append(round(charged.request_units, 2))
-    with pytest.raises(PostNotFound), metered() as charged:
+        charges.append(round(scope.request_units, 2))
+    with pytest.raises(PostNotFound), request_scope() as scope:
         await list_items(blog.posts, "unknown", limit=10, cursor=None)
 
     assert charges[0] == charges[1] < 6
-    assert charged.request_units < 6
+    assert scope.request_units < 6

@@ -13,9 +13,9 @@ from cosmos_emulator import EmulatorSettings
 
 from shared.data import username_reservations
 from shared.data.users import create_user, edit_user, get_user, register_user
-from shared.database.charges import metered
 from shared.database.container import Container
 from shared.database.refusals import ConditionFailed
+from shared.database.scope import request_scope
 from shared.errors import DatabaseUnavailable, UsernameTaken
 from shared.models.base import Item
 from shared.models.user import NewUser, User, UserChanges, user_item
@@ -313,13 +313,13 @@ async def test_one_point_read_finds_the_user_of_a_username(blog: Blog) -> None:
     key = username_reservations.reservation_id(user["username"].lower())
     await blog.users.read(key, key)  # the first request to a container also reads its properties
 
-    with metered() as charge:
+    with request_scope() as scope:
         reservation = await blog.users.read(key, key)
 
     assert reservation is not None
     assert reservation["ownerId"] == user["id"]
-    assert charge.answers == 1
-    assert charge.request_units <= 2
+    assert scope.responses == 1
+    assert scope.request_units <= 2
 
 
 async def test_a_username_released_during_its_takeover_is_taken(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from shared.database.charges import add_share, deadline, metered, record_answer
+from shared.database.scope import deadline, record_response, request_scope
 from shared.errors import DatabaseThrottled, DatabaseUnavailable
 
 
@@ -21,10 +21,10 @@ THROTTLED = Response(429, {"x-ms-retry-after-ms": "60000"})
 
 
 async def _time_out_after(*responses: Response) -> None:
-    with metered():
+    with request_scope():
         async with deadline(0.02):
             for response in responses:
-                record_answer(response)
+                record_response(response)
             await asyncio.Event().wait()
 
 
@@ -45,25 +45,25 @@ async def test_a_block_that_is_not_throttled_raises_unavailable(responses: list[
 
 async def test_throttling_in_a_task_started_by_the_block_counts() -> None:
     async def throttled() -> None:
-        record_answer(THROTTLED)
+        record_response(THROTTLED)
         await asyncio.Event().wait()
 
-    with pytest.raises(DatabaseThrottled), metered():
+    with pytest.raises(DatabaseThrottled), request_scope():
         async with deadline(0.02):
             await asyncio.create_task(throttled())
 
 
 async def test_throttled_shared_work_throttles_its_waiters() -> None:
-    with metered() as shared:
-        record_answer(THROTTLED)
+    with request_scope() as shared:
+        record_response(THROTTLED)
 
     async def waiter() -> None:
-        with metered():
+        with request_scope() as scope:
             async with deadline(0.02):
                 try:
                     await asyncio.Event().wait()
                 finally:
-                    add_share(shared, 2)
+                    scope.add(shared, share=1 / 2)
 
     with pytest.raises(DatabaseThrottled):
         await waiter()

@@ -9,9 +9,9 @@ from azure.cosmos.partition_key import NonePartitionKeyValue
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shared.database.charges import metered
 from shared.database.container import is_addressable, patch_of
 from shared.database.refusals import ItemMissing
+from shared.database.scope import request_scope
 from shared.errors import RequestRefused
 from tests.blog import Blog
 from tests.items import unique
@@ -61,7 +61,7 @@ async def _use(blog: Blog, item_id: str) -> None:
         await blog.posts.delete(item_id, key)
         assert await blog.posts.read(item_id, key) is None
         return
-    with metered() as charge:
+    with request_scope() as scope:
         for write in (
             blog.posts.patch(item_id, key, patch_of({"note": 1})),
             blog.posts.replace(found, etag=found["_etag"]),
@@ -69,7 +69,7 @@ async def _use(blog: Blog, item_id: str) -> None:
         ):
             with pytest.raises(RequestRefused):
                 await write
-    assert charge.answers == 0
+    assert scope.responses == 0
     await blog.posts.batch(key, [("delete", (item_id,))])  # as docs/reliability.md says
     assert await blog.posts.read(item_id, key) is None
 

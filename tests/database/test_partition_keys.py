@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from azure.cosmos.partition_key import NonePartitionKeyValue, NullPartitionKeyValue
 
-from shared.database.charges import metered
+from shared.database.scope import request_scope
 from tests.blog import Blog
 
 
 @pytest.mark.parametrize("key", [None, 5, True, [], ["a"], NonePartitionKeyValue, NullPartitionKeyValue])
 async def test_a_key_that_is_not_a_string_is_rejected_without_a_request(blog: Blog, key: Any) -> None:
-    with metered() as charge:
+    with request_scope() as scope:
         with pytest.raises(TypeError):
             await blog.posts.query("SELECT * FROM c", {}, partition_key=key, page_size=1)
         with pytest.raises(TypeError):
@@ -23,4 +23,4 @@ async def test_a_key_that_is_not_a_string_is_rejected_without_a_request(blog: Bl
         with pytest.raises(TypeError):
             await blog.posts.execute("createComment", key)
 
-    assert charge.answers == 0
+    assert scope.responses == 0

@@ -10,10 +10,10 @@ from cosmos_emulator import EmulatorSettings
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.database.charges import current_charge, metered
 from shared.database.client import connect
 from shared.database.container import Container
 from shared.database.refusals import BatchRefused
+from shared.database.scope import current_scope, request_scope
 from shared.database.sessions import SESSION_HEADER_LENGTH, Session
 from shared.errors import MalformedRequest
 from shared.settings import TransactionMode
@@ -129,9 +129,9 @@ async def test_a_read_sends_the_latest_of_what_the_request_and_the_process_know(
 
     sent = []
     for brought in (lsn - 1, lsn):
-        with metered() as charge:
-            charge.session.add(rid, f"{range_id}:-1#{brought},77:-1#5")
-            charge.session.add("AAAAAIAAAAE=", f"{range_id}:-1#{lsn + 1}")
+        with request_scope() as scope:
+            scope.session.add(rid, f"{range_id}:-1#{brought},77:-1#5")
+            scope.session.add("AAAAAIAAAAE=", f"{range_id}:-1#{lsn + 1}")
             await posts.read(post["id"], post["id"])
             await posts.query("SELECT * FROM c", {}, partition_key=post["id"], page_size=10)
             await posts.batch(post["id"], [("read", (post["id"],))])
@@ -139,7 +139,7 @@ async def test_a_read_sends_the_latest_of_what_the_request_and_the_process_know(
 
     own = f"{range_id}:-1#{lsn}"
     assert sent == [[{own, "77:-1#5"}, {own, "77:-1#5"}, {own}]] * 2
-    assert current_charge.get() is None
+    assert current_scope() is None
 
 
 _RIDS = st.sampled_from(["AAAAAIAAAAE=", "+yOIsoAAAAE=", "-x8OIoAAAAI="])

@@ -19,10 +19,10 @@ from cosmos_emulator import EmulatorSettings
 
 from functions import health
 from management.provision import provision
-from shared.database.charges import metered
 from shared.database.client import connect
 from shared.database.container import Container
 from shared.database.containers import container_definitions
+from shared.database.scope import request_scope
 from shared.database.sessions import Session
 from shared.errors import NotReady
 from shared.http.health import Readiness
@@ -206,18 +206,18 @@ async def test_a_throttled_container_is_unchecked(service: Service, containers: 
 
 
 async def test_a_check_reads_one_item_per_container(blog: Blog) -> None:
-    with metered() as charge:
+    with request_scope() as scope:
         await Readiness(blog.container, uses_scripts=lambda: False).checks()
 
     # Five items, and the definitions of the account (free), the database and the containers.
-    assert (charge.request_units, charge.answers) == (11, 12)
+    assert (scope.request_units, scope.responses) == (11, 12)
 
 
 async def test_a_session_token_from_the_client_is_not_used(blog: Blog) -> None:
-    with metered() as charge:
+    with request_scope() as scope:
         ahead = Session()
         ahead.add((await blog.posts.proxy.read())["_rid"], "0:-1#999999999")
-        charge.session = Session.parse(str(ahead))
+        scope.session = Session.parse(str(ahead))
         found = await Readiness(blog.container, uses_scripts=lambda: False).checks()
 
     assert found["posts"] == "ready"

@@ -8,7 +8,7 @@ import pytest
 
 from shared.data import username_reservations
 from shared.data.users import create_user, edit_user
-from shared.database.charges import metered
+from shared.database.scope import request_scope
 from shared.errors import DatabaseUnavailable, TooManyRenames
 from shared.models.base import Item
 from shared.models.user import PENDING_RENAMES, NewUser, UserChanges
@@ -44,10 +44,10 @@ async def _names_on(blog: Blog, posts: list[Item]) -> set[str]:
 async def test_a_new_user_costs_the_users_feed_nothing(blog: Blog) -> None:
     user = await _register(blog)
 
-    with metered() as charge:
+    with request_scope() as scope:
         await blog.handle_users([user])
 
-    assert charge.answers == 0
+    assert scope.responses == 0
 
 
 async def test_a_rename_reaches_every_item_and_releases_the_former_name(blog: Blog) -> None:

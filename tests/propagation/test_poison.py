@@ -11,9 +11,9 @@ import pytest
 
 from shared.data.posts import delete_post
 from shared.data.users import edit_user
-from shared.database.charges import metered
 from shared.database.container import Container, Operation
 from shared.database.refusals import BatchRefused, ItemMissing
+from shared.database.scope import request_scope
 from shared.errors import DatabaseUnavailable, NoProgress
 from shared.models.base import Item
 from shared.models.post import DELETED_TYPE
@@ -129,11 +129,11 @@ async def test_a_post_id_that_is_not_a_string_is_stored_as_a_failure(blog: Blog)
     poison = _misplaced(items, "postId")
 
     async with asyncio.timeout(60):
-        with metered() as charge:
+        with request_scope() as scope:
             await blog.handle_posts([*poison, handled])
 
     assert await _failures(blog) == _errors(poison, "postId")
-    assert charge.request_units < 20 * len(poison)  # a failure costs 7 RU
+    assert scope.request_units < 20 * len(poison)  # a failure costs 7 RU
     assert {item["userUsername"] for item in await blog.items_of(handled)} == {author["username"]}
     assert {item["userUsername"] for item in await blog.items_of(other)} == {"ada"}
 

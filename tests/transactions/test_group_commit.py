@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import pytest
 
 from shared.data.posts import delete_post
-from shared.database.charges import metered
 from shared.database.client import connect
 from shared.database.container import Container, Operation
+from shared.database.scope import request_scope
 from shared.errors import DatabaseThrottled, DatabaseUnavailable, PostNotFound
 from shared.models.base import COMMENT_LENGTH, POST_LENGTH, Item
 from shared.transactions.batches import Added, add_item
@@ -52,11 +52,11 @@ class Crowd:
 
     async def _like(self, reader: Item, command_id: str | None) -> Added:
         like = a_like(self.post, reader)
-        with metered() as charge:
+        with request_scope() as scope:
             try:
                 return await self.transactions.add(self.posts, like, a_record(like, command_id) if command_id else None)
             finally:
-                self.charges.append(charge.request_units)
+                self.charges.append(scope.request_units)
 
     async def first_running(self) -> asyncio.Task[Added]:
         """Start a like and hold its batch."""
@@ -103,9 +103,9 @@ async def test_the_commands_of_a_group_get_its_session_token(blog: Blog) -> None
     grouped = GroupCommit()
 
     async def like(posts: Container) -> str:
-        with metered() as charge:
+        with request_scope() as scope:
             await grouped.add(posts, a_like(post, a_user()))
-        return charge.session.tokens_of((await posts.proxy.read())["_rid"])
+        return scope.session.tokens_of((await posts.proxy.read())["_rid"])
 
     with Gateway(blog.emulator.endpoint) as gateway, gateway.recording() as operations:
         settings = at(blog.settings, gateway.endpoint)
