@@ -1,1 +1,1 @@
-"""HTTP layer: request parsing, error mapping, responses, and OpenAPI."""
+"""HTTP layer: callers, request parsing, error mapping, and responses."""

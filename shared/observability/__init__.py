@@ -1,1 +1,1 @@
-"""Spans, metrics and the log. Exporters and the inspector process the spans."""
+"""Spans, metrics and the log. Exporters and span processors handle the spans."""
