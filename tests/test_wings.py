@@ -23,7 +23,7 @@ from tests.items import unique
 from tests.plain_http import PlainClient
 from tests.polling import eventually
 from tests.repository_copy import NEEDS_GIT, copy_repository
-from tests.running_app import RunningApp, provisioned, running_app
+from tests.running_app import REPOSITORY, RunningApp, provisioned, running_app
 
 pytestmark = NEEDS_GIT
 
@@ -102,3 +102,11 @@ async def test_pages_and_api_are_the_same_without_the_inspector(
 async def content(session: ClientSession, app: RunningApp, path: str) -> bytes:
     shown = await PlainClient(session, app.url).get(path)
     return shown.content.replace(app.url.encode(), b"")
+
+
+@pytest.mark.parametrize("folder", ["functions", "shared"])
+def test_no_file_of_the_core_names_a_wing(folder: str) -> None:
+    named = re.compile(r"inspector|tour|openapi|\bweb\.", re.IGNORECASE)
+    files = [path for path in (REPOSITORY / folder).rglob("*") if path.suffix in (".py", ".json")]
+
+    assert [path.name for path in files if named.search(path.read_text(encoding="utf-8"))] == []

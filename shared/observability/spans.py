@@ -1,6 +1,7 @@
 """Spans, with OpenTelemetry's API: a request, a delivery of changes, a fan-out, or a call of the database.
 
-Without an exporter or a span processor, no SDK is loaded. Spans then record nothing and only carry the caller's context.
+Without an exporter or another span processor, no SDK is loaded. Spans then record nothing, and only carry the caller's
+context.
 
 With one of them, commands and fan-outs write their trace context to items, as `traceparent`. The change feed delivers
 it to the function that handles the item, whose span links to it. Nothing else depends on the property, no copy has it,
