@@ -22,7 +22,7 @@ async def main() -> None:
         await provision(read_settings(Settings))
         from function_app import app  # reads the settings
 
-        functions = {one.get_function_name(): one.get_user_function() for one in app.get_functions()}
+        functions = {function.get_function_name(): function.get_user_function() for function in app.get_functions()}
 
         async def trace(name: str, argument: Any) -> Any:
             files: set[str] = set()

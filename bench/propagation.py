@@ -45,11 +45,11 @@ def main() -> int:
         "",
         *table(
             ["from the 201 response until shown in", "p50", "p95", "p99", "max"],
-            ((name, *(f"{ms:.0f} ms" for ms in _quantiles(one))) for name, one in times.items()),
+            ((name, *(f"{ms:.0f} ms" for ms in _quantiles(measured))) for name, measured in times.items()),
         ),
         "",
     ]
-    worst_s = max(one.p99_ms for one in times.values()) / 1000
+    worst_s = max(measured.p99_ms for measured in times.values()) / 1000
     verdict = "met" if worst_s < _TARGET_S else "missed"
     sys.stdout.write("\n".join([*lines, f"Target, p99 under {_TARGET_S:g} s: {verdict} ({worst_s:.2f} s).\n"]))
     return int(worst_s >= _TARGET_S)

@@ -44,7 +44,10 @@ class TargetResult:
 def target_lines(findings: Sequence[TargetResult]) -> list[str]:
     """Return the number of targets met, and a table of all."""
     missed = sum(not finding.met for finding in findings)
-    rows = ((one.measure, one.target, one.figure, "met" if one.met else "**missed**", one.detail) for one in findings)
+    rows = (
+        (finding.measure, finding.target, finding.figure, "met" if finding.met else "**missed**", finding.detail)
+        for finding in findings
+    )
     head = ["measure", "target", "figure", "result", "details"]
     return [f"{len(findings) - missed} targets met, {missed} missed.", "", *table(head, rows)]
 

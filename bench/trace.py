@@ -61,13 +61,13 @@ def _lines(
     begun_ms, took_ms = (span.start_ns - started_ns) / 1e6, (span.end_ns - span.start_ns) / 1e6
     name = "  " * depth + link + span.name
     yield f"{name:<54} {begun_ms:>7.0f} {took_ms:>7.1f}  {_details(span.attributes)}".rstrip()
-    children = sorted((one for one in spans if one.parent_id == span.span_id), key=lambda one: one.start_ns)
+    children = sorted((other for other in spans if other.parent_id == span.span_id), key=lambda other: other.start_ns)
     for child in children:
         yield from _lines(child, spans, started_ns, depth=depth + 1, seen=seen)
-    linked = [one for one in spans if span.span_id in [linked for _, linked in one.links] and not one.parent_id]
-    for one in sorted(linked, key=lambda one: one.start_ns):
-        if one.span_id not in seen:
-            yield from _lines(one, spans, started_ns, depth=depth + 1, seen=seen, link="-> ")
+    linked = [other for other in spans if span.span_id in [linked for _, linked in other.links] and not other.parent_id]
+    for other in sorted(linked, key=lambda other: other.start_ns):
+        if other.span_id not in seen:
+            yield from _lines(other, spans, started_ns, depth=depth + 1, seen=seen, link="-> ")
 
 
 def _details(attributes: Mapping[str, Any]) -> str:

@@ -71,7 +71,7 @@ class EmulatorSwitches:
         self._name = name
         before = await _call("GET", _SETTINGS) if name else {}
         if changes := _CHANGES.get(name):
-            self._undo.append(("PATCH", _SETTINGS, {one: before[one] for one in changes}))
+            self._undo.append(("PATCH", _SETTINGS, {setting: before[setting] for setting in changes}))
             await _call("PATCH", _SETTINGS, changes)
         for rule in _failures_in(partitions) if name == "faults" else ():
             added = await _call("POST", _FAULTS, {**rule, "database": settings().database})

@@ -130,7 +130,7 @@ async def like_tour_post(call: Call[_Command]) -> Response:
         blog, post_id = await open_blog(), call.path["postId"]
         _visits.require(visit, post_id)
         new = [NewLike(user_id=_reader_id(number)) for number in range(_READERS)]
-        await asyncio.gather(*(likes.create_like(blog, post_id, one, idempotency_key=None) for one in new))
+        await asyncio.gather(*(likes.create_like(blog, post_id, like, idempotency_key=None) for like in new))
     return json_response({"likes": _READERS})
 
 
@@ -281,5 +281,5 @@ async def _commented_post(blog: Blog, author: Item, key: str) -> int:
         raise PostNotFound(post_id)
     new = [NewComment(user_id=author["id"], content=f"Comment {n + 1}") for n in range(post["commentCount"], _COMMENTS)]
     # To the end, so that a repetition of a failed request sees their writes.
-    await run_all(*(comments.create_comment(blog, post_id, one, idempotency_key=None) for one in new))
+    await run_all(*(comments.create_comment(blog, post_id, comment, idempotency_key=None) for comment in new))
     return len(new)

@@ -67,5 +67,5 @@ class Visits:
     def end_idle(self) -> None:
         """End the visits that nobody has ended: the browser crashed, or the network failed."""
         earliest_s = time.monotonic() - self._idle_s
-        for visit in [name for name, one in self._open.items() if one.used_s < earliest_s]:
+        for visit in [name for name, opened in self._open.items() if opened.used_s < earliest_s]:
             self.end(visit)

@@ -36,7 +36,7 @@ async def _ttl_findings(container: Container) -> list[Finding]:
     """Compare the container's TTL with its definition, because another one deletes items. One request."""
     with blog_errors():
         present = await container.proxy.read()
-    declared = next(one for one in container_definitions() if one["id"] == present["id"])
+    declared = next(definition for definition in container_definitions() if definition["id"] == present["id"])
     ttl, wanted = present.get("defaultTtl"), declared.get("defaultTtl")
     if ttl == wanted:
         return []

@@ -144,8 +144,8 @@ def read_settings(kind: type[Kind], **overrides: Any) -> Kind:
     except ValidationError as error:
         places = {fault["loc"][0] for fault in error.errors(include_url=False, include_input=False)}
     # Pydantic names a field by its alias or, if it is nested, by its name.
-    faulty = [one for name, one in kind.model_fields.items() if places & {name, one.validation_alias}]
-    raise SettingsError("; ".join(f"set {one.validation_alias} to {one.description}" for one in faulty))
+    faulty = [field for name, field in kind.model_fields.items() if places & {name, field.validation_alias}]
+    raise SettingsError("; ".join(f"set {field.validation_alias} to {field.description}" for field in faulty))
 
 
 @cache

@@ -105,7 +105,7 @@ def tables(measured: MeasuredCharges, taken: Sequence[LikesTaken]) -> list[str]:
         *("### Cost in dollars per month (modeled, at published list prices)", ""),
         *(*table(["item", *sizes], costs), ""),
         *("### One hot post within one second (measured on the emulator with `--throttle`, charges modeled)", ""),
-        *(*table(["case", "RU/s available", *written], (_taken(one) for one in taken)), ""),
+        *(*table(["case", "RU/s available", *written], (_taken(case) for case in taken)), ""),
         *("### Requests, RU (charges modeled by the emulator, profile service-2026)", ""),
         *(*table(["request", *names], charges), ""),
         *("### Change feeds, RU (charges modeled by the emulator)", ""),
@@ -122,17 +122,23 @@ def _total(need: Demand) -> float:
 
 def _containers(needs: Sequence[Demand]) -> Iterator[tuple[str, ...]]:
     for need in needs:
-        for name, one in need.containers.items():
-            partitions, share = number(one.partitions), number(one.provisioned_ru / one.partitions)
+        for name, container in need.containers.items():
+            partitions, share = number(container.partitions), number(container.provisioned_ru / container.partitions)
             if name == "feed":
                 partitions, share = "1 (cannot be split)", ""
-            cells = (one.request_ru, one.propagation_ru, one.idle_ru, one.provisioned_ru, one.gb)
+            cells = (
+                container.request_ru,
+                container.propagation_ru,
+                container.idle_ru,
+                container.provisioned_ru,
+                container.gb,
+            )
             yield (people(need.users), f"`{name}`", *map(number, cells), partitions, share)
 
 
-def _taken(one: LikesTaken) -> tuple[str, ...]:
-    in_budget = number(one.likes * one.budget_ru / one.charged_ru)
-    return (one.method.name, number(one.budget_ru), f"{one.likes:,}", f"{one.ru_per_like:.2f}", in_budget)
+def _taken(case: LikesTaken) -> tuple[str, ...]:
+    in_budget = number(case.likes * case.budget_ru / case.charged_ru)
+    return (case.method.name, number(case.budget_ru), f"{case.likes:,}", f"{case.ru_per_like:.2f}", in_budget)
 
 
 def _decimals(values: Sequence[float]) -> Iterator[str]:

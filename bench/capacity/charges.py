@@ -49,7 +49,7 @@ class Charges:
 
     @classmethod
     def of(cls, by_container: Mapping[str, float]) -> Charges:
-        return cls(*(by_container.get(one.name, 0.0) for one in fields(cls)))
+        return cls(*(by_container.get(container.name, 0.0) for container in fields(cls)))
 
     def __add__(self, other: Charges) -> Charges:
         return Charges(*(mine + theirs for mine, theirs in zip(self.parts(), other.parts(), strict=True)))

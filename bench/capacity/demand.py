@@ -132,11 +132,13 @@ class Demand:
     def throughput(self) -> float:
         """Cost of standard throughput or autoscale, whichever is cheaper."""
         containers = self.containers.values()
-        return min(sum(one.standard for one in containers), sum(one.autoscale for one in containers))
+        return min(
+            sum(container.standard for container in containers), sum(container.autoscale for container in containers)
+        )
 
     @property
     def storage(self) -> float:
-        return sum(one.gb for one in self.containers.values()) * _STORAGE
+        return sum(container.gb for container in self.containers.values()) * _STORAGE
 
     @property
     def functions(self) -> float:
@@ -186,7 +188,7 @@ def demand(users: int, measured: MeasuredCharges) -> Demand:
     partitions = {"users": 1, "posts": 1, "feed": 1, "leases": 1}
     while True:
         result = _demand(users, measured, partitions)
-        found = {name: max(one.partitions, partitions[name]) for name, one in result.containers.items()}
+        found = {name: max(container.partitions, partitions[name]) for name, container in result.containers.items()}
         if found == partitions:
             return result
         partitions = found

@@ -56,15 +56,15 @@ def _charts(results: Results) -> Iterator[tuple[str, str]]:
     if results.bursts:
         bars = [
             Bar(
-                f"{one.command}, {_model(one.model)}, feed polled every {one.poll_s:g} s",
-                one.model,
+                f"{burst.command}, {_model(burst.model)}, feed polled every {burst.poll_s:g} s",
+                burst.model,
                 [
-                    (one.command_ru, f"the command: {one.command_ru:.2f} RU"),
-                    (one.propagation_ru, f"change feeds: {one.propagation_ru:.2f} RU"),
+                    (burst.command_ru, f"the command: {burst.command_ru:.2f} RU"),
+                    (burst.propagation_ru, f"change feeds: {burst.propagation_ru:.2f} RU"),
                 ],
-                f"{one.total_ru:.1f} RU",
+                f"{burst.total_ru:.1f} RU",
             )
-            for one in results.bursts.bursts
+            for burst in results.bursts.bursts
         ]
         subtitle = "modeled (service-2026); 50 clients, 5 posts, P = 4, responses delayed by 10 ms"
         title = "Charge of one command in a burst, plus (paler) the change feeds' work"
@@ -84,12 +84,12 @@ def _charts(results: Results) -> Iterator[tuple[str, str]]:
         if fan_outs:
             bars = [
                 Bar(
-                    f"{one.what}, P = {one.partitions}, {'this project' if one.model == 'this' else 'sequential'}",
-                    one.model,
-                    [(one.per_second, f"{one.count:,} in {one.seconds:.1f} s")],
-                    f"{one.per_second:,.0f}/s",
+                    f"{fan_out.what}, P = {fan_out.partitions}, {_fan_out_model(fan_out.model)}",
+                    fan_out.model,
+                    [(fan_out.per_second, f"{fan_out.count:,} in {fan_out.seconds:.1f} s")],
+                    f"{fan_out.per_second:,.0f}/s",
                 )
-                for one in fan_outs.fan_outs
+                for fan_out in fan_outs.fan_outs
             ]
             yield name, rows_of_bars(title, "responses delayed by 10 ms", bars)
 
@@ -110,6 +110,10 @@ def _values(costs: Costs, value: Callable[[Cost], float]) -> dict[str, dict[str,
 
 def _model(name: str) -> str:
     return "this project" if name == "this" else f"the article's {name}"
+
+
+def _fan_out_model(name: str) -> str:
+    return "this project" if name == "this" else "sequential"
 
 
 def _markdown(results: Results) -> str:
@@ -224,10 +228,10 @@ def _bursts(part: BurstResults) -> Iterator[str]:
     yield from ("", *_conditions(part.conditions), "", "![Charge of one command](models-burst.svg)", "")
     rows = [
         (
-            *(one.command, one.model, f"{one.poll_s:g} s", f"{one.count:,}", f"{one.seconds:.1f}"),
-            *(f"{ru:.2f}" for ru in (one.command_ru, one.propagation_ru, one.feed_ru, one.total_ru)),
+            *(burst.command, burst.model, f"{burst.poll_s:g} s", f"{burst.count:,}", f"{burst.seconds:.1f}"),
+            *(f"{ru:.2f}" for ru in (burst.command_ru, burst.propagation_ru, burst.feed_ru, burst.total_ru)),
         )
-        for one in part.bursts
+        for burst in part.bursts
     ]
     charges = ("RU, command", "RU, propagation", "RU, feed reads among them", "RU, total")
     yield from table(["command", "model", "polled every", "commands", "seconds", *charges], rows, words=2)
@@ -279,10 +283,10 @@ def _fan_out(part: FanOutResults, title: str, picture: str) -> Iterator[str]:
     yield from ("", *_conditions(part.conditions), "", f"![{title}]({picture})", "")
     rows = [
         (
-            *(one.model, one.what, str(one.partitions), f"{one.count:,}", f"{one.seconds:.1f}"),
-            *(f"{one.per_second:,.0f}", f"{one.request_units / one.count:.2f}"),
+            *(fan_out.model, fan_out.what, str(fan_out.partitions), f"{fan_out.count:,}", f"{fan_out.seconds:.1f}"),
+            *(f"{fan_out.per_second:,.0f}", f"{fan_out.request_units / fan_out.count:.2f}"),
         )
-        for one in part.fan_outs
+        for fan_out in part.fan_outs
     ]
     head = ["model", "what", "P", "count", "seconds", "per second", "RU each (service-2026, modeled)"]
     yield from (*table(head, rows, words=2), "")

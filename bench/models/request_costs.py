@@ -75,10 +75,10 @@ async def measure(actions: Mapping[str, Mapping[str, Action]], repetitions: int,
 
 def _cost(observations: Sequence[Observation], times: Times | None) -> Cost:
     return Cost(
-        statistics.median(one.request_units for one in observations),
-        statistics.median(one.calls for one in observations),
-        statistics.median(len(one.partitions) for one in observations),
-        statistics.median(one.items_read for one in observations),
+        statistics.median(observation.request_units for observation in observations),
+        statistics.median(observation.calls for observation in observations),
+        statistics.median(len(observation.partitions) for observation in observations),
+        statistics.median(observation.items_read for observation in observations),
         *((times.p50_ms, times.p95_ms, times.rounds) if times else ()),
     )
 

@@ -51,8 +51,8 @@ def _charges(costs: Costs) -> Iterator[TargetResult]:
 
 
 def _copies(found: Sequence[FanOut]) -> Iterator[TargetResult]:
-    for partitions in sorted({one.partitions for one in found}):
-        ours, theirs = (one.request_units / one.count for one in _pair(found, partitions))
+    for partitions in sorted({result.partitions for result in found}):
+        ours, theirs = (result.request_units / result.count for result in _pair(found, partitions))
         change = (ours / theirs - 1) * 100
         yield TargetResult(
             f"charge of the change feeds' work for a new post, P = {partitions}",
@@ -65,9 +65,9 @@ def _copies(found: Sequence[FanOut]) -> Iterator[TargetResult]:
 
 def _bursts(found: Sequence[Burst]) -> Iterator[TargetResult]:
     for command in ("like", "comment"):
-        of_command = [one for one in found if one.command == command]
-        for poll_s in sorted({one.poll_s for one in of_command}):
-            by_model = {one.model: one.total_ru for one in of_command if one.poll_s == poll_s}
+        of_command = [result for result in found if result.command == command]
+        for poll_s in sorted({result.poll_s for result in of_command}):
+            by_model = {result.model: result.total_ru for result in of_command if result.poll_s == poll_s}
             ours, theirs = by_model["this"], by_model["V3"]
             yield TargetResult(
                 f"charge of one {command} in a burst, including propagation, feeds polled every {poll_s:g} s",
@@ -109,7 +109,7 @@ def _popular(stages: Sequence[PopularPost]) -> Iterator[TargetResult]:
 
 
 def _fan_outs(found: Sequence[FanOut]) -> Iterator[TargetResult]:
-    for partitions in sorted({one.partitions for one in found}):
+    for partitions in sorted({result.partitions for result in found}):
         ours, theirs = _pair(found, partitions)
         ratio = ours.per_second / theirs.per_second
         yield TargetResult(
@@ -123,5 +123,5 @@ def _fan_outs(found: Sequence[FanOut]) -> Iterator[TargetResult]:
 
 
 def _pair(found: Sequence[FanOut], partitions: int) -> tuple[FanOut, FanOut]:
-    by_model = {one.model: one for one in found if one.partitions == partitions}
+    by_model = {result.model: result for result in found if result.partitions == partitions}
     return by_model["this"], by_model["V3"]

@@ -267,7 +267,7 @@ class _Reader:
                 continue
             if copy["id"] not in self.census.newest or post is None or post.fingerprint != fingerprint(copy):
                 self.census.feed.append(copy["id"])
-        self.census.feed.extend(one for one in missing if self.posts[one].state is _State.LIVE)
+        self.census.feed.extend(post_id for post_id in missing if self.posts[post_id].state is _State.LIVE)
 
     async def read_failures(self) -> None:
         sources = Counter(

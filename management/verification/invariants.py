@@ -121,13 +121,15 @@ _COPY_KINDS = "equal to the post's short form"
 
 
 def _no_ttl(item: str) -> Invariant:
-    return Invariant(item, "ttl", "absent", lambda one: "ttl" not in one, Kind.EXPIRING, Repair.REBUILD)
+    return Invariant(item, "ttl", "absent", lambda stored: "ttl" not in stored, Kind.EXPIRING, Repair.REBUILD)
 
 
 def _response(item: str) -> list[Invariant]:
     """What comments and likes have in common."""
     return [
-        Invariant(item, "postId", "an ID, and not its own", lambda one: _is_id("postId")(one) and not _of_itself(one)),
+        Invariant(
+            item, "postId", "an ID, and not its own", lambda stored: _is_id("postId")(stored) and not _of_itself(stored)
+        ),
         Invariant(item, "userId", "an ID", _is_id("userId")),
         Invariant(item, "userId", "of a user", None, Kind.NAME),
         Invariant(item, "userUsername", "the user's username", None, Kind.NAME, Repair.REBUILD),
