@@ -56,11 +56,11 @@ async def get_inspector_events(req: func.HttpRequest) -> func.HttpResponse:
 async def get_inspector_names(req: func.HttpRequest) -> func.HttpResponse:
     """Return the titles of `posts` and the usernames of `users`, each a list of IDs. Its reads are not recorded."""
     blog, names = await open_blog(), dict[str, str]()
-    for container, shown in ((blog.posts, "title"), (blog.users, "username")):
+    for container, name in ((blog.posts, "title"), (blog.users, "username")):
         ids = req.params.get(container.proxy.id, "").split(",")[:_MOST_NAMES]
         with suppress(DatabaseThrottled, DatabaseUnavailable):  # the tour causes both
             found = await container.read_many([item_id for item_id in ids if is_item_id(item_id)])
-            names |= {item["id"]: item[shown] for item in found if shown in item}
+            names |= {item["id"]: item[name] for item in found if name in item}
     return _json(req, names)
 
 

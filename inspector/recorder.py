@@ -88,8 +88,8 @@ class _Operation:
     def shared(self, sharers: int) -> _Operation:
         """Return the part of one of several requests."""
         parts = {name: round(getattr(self, name) / sharers, 4) for name in ("count", "items", "charge")}
-        own: dict[str, Any] = {**parts, "keys": {**self.keys}, "physical": {**self.physical}}
-        return replace(self, sharers=sharers, **own)
+        copies: dict[str, Any] = {"keys": {**self.keys}, "physical": {**self.physical}}
+        return replace(self, sharers=sharers, **parts, **copies)
 
     def as_json(self, start_ns: int, causes: Iterable[str]) -> dict[str, Any]:
         return {
@@ -204,18 +204,18 @@ class Recorder(SpanProcessor):
         _keep(self._origins, delivery, {cause: n / total for cause, n in items.items()})
         if not calls and attributes["blog.finished"]:
             return  # changes that nothing follows from
-        own: Counter[str] = Counter()
+        fan_outs: Counter[str] = Counter()
         for operation in calls.values():
             if operation.cause != delivery:
-                own[operation.cause] += operation.charge  # type: ignore[assignment]  # a Counter of floats
-        common = attributes["blog.charge_ru"] - own.total()
+                fan_outs[operation.cause] += operation.charge  # type: ignore[assignment]  # a Counter of floats
+        common = attributes["blog.charge_ru"] - fan_outs.total()
         causes = {
             cause: {
                 "items": round(items[cause], 2),
                 "share": items[cause] / total,
-                "charge": round(own[cause] + common * items[cause] / total, 4),
+                "charge": round(fan_outs[cause] + common * items[cause] / total, 4),
             }
-            for cause in items | own
+            for cause in items | fan_outs
         }
         described = {"name": span.name, "title": f"{attributes['db.collection.name']} change feed", "causes": causes}
         done = {name: attributes[f"blog.{name}"] for name in ("changes", "finished")}

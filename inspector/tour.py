@@ -167,8 +167,8 @@ async def read_as_another_instance(call: Call[None]) -> Response:
         stored = Container(client.get_database_client(settings().database).get_container_client(POSTS))
         with nested_scope():  # without the request's session token
             without = await stored.read(call.path["postId"], call.path["postId"])
-        own = await stored.read(call.path["postId"], call.path["postId"])
-    return json_response({"without": (without or {}).get("title"), "with": (own or {}).get("title")})
+        with_token = await stored.read(call.path["postId"], call.path["postId"])
+    return json_response({"without": (without or {}).get("title"), "with": (with_token or {}).get("title")})
 
 
 @bp.route(route="tour/end", methods=["POST"])

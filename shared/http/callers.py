@@ -62,7 +62,7 @@ ANONYMOUS = SignedIn(uuid.UUID(int=0))
 
 
 def authenticate(headers: Mapping[str, str]) -> Caller:
-    """The caller of a command with these headers. In the other mode, its credentials are ignored.
+    """Return the caller of a command. With function keys, headers about the user are ignored.
 
     Raises NotAuthenticated, and Forbidden if another site makes a browser send the command with the cookie of its user.
     """
