@@ -46,8 +46,8 @@ bp = func.Blueprint()
 _STEPS = 8
 _READERS = 50
 _POSTS, _COMMENTS = 10, 100
-# One reader comments and is renamed. Another one writes, so that a rename changes no other post.
-_COMMENTER, _WRITER = 0, 1
+# Writes posts. Each visit has another reader who comments and is renamed, because the renames of a user are limited.
+_WRITER = 0
 # As long as the article's.
 _CONTENT = "Watch the copies arrive. " * 59
 _OF_AUTHORS = "SELECT c.id, c.userId FROM c WHERE c.type = 'post' AND ARRAY_CONTAINS(@authors, c.userId)"
@@ -84,7 +84,7 @@ async def page_tour(call: Call[None]) -> Context:
 async def switch_emulator(call: Call[_Command]) -> Response:
     """Turn on or renew a switch of the emulator, or turn off all. Failures hit only what the visit has written."""
     _require_back_end(call)
-    partitions = (_reader_id(_COMMENTER), *_visits.posts(call.body.visit))
+    partitions = (_reader_id(_commenter(call.body.visit)), *_visits.posts(call.body.visit))
     return json_response({"isOn": await SWITCHES.switch(call.path.get("name", ""), partitions)})
 
 
@@ -140,7 +140,7 @@ async def write_tour_comments(call: Call[_Command]) -> Response:
     """Write ten posts with a thousand comments, of which only the missing ones are written."""
     async with _visiting(call) as visit:
         blog = await open_blog()
-        author = await _reader(blog, _COMMENTER)
+        author = await _reader(blog, _commenter(visit))
         keys = [f"tour-{visit}-{number}" for number in range(_POSTS)]
         ids = [new_id("post", key, author["id"]) for key in keys]
         # Before they are written, so that faults can hit them and no response can be lost.
@@ -153,9 +153,10 @@ async def write_tour_comments(call: Call[_Command]) -> Response:
 @Endpoint("C1", body=_Command)
 async def rename_commenter(call: Call[_Command]) -> Response:
     """Rename a user."""
-    async with _visiting(call):
-        changes = UserChanges(username=f"{_username(_COMMENTER)}.{uuid.uuid4().hex[:6]}")
-        user = await users.edit_user((await open_blog()).users, _reader_id(_COMMENTER), changes)
+    async with _visiting(call) as visit:
+        number = _commenter(visit)
+        changes = UserChanges(username=f"{_username(number)}.{uuid.uuid4().hex[:6]}")
+        user = await users.edit_user((await open_blog()).users, _reader_id(number), changes)
     return json_response({"username": user["username"]})
 
 
@@ -244,6 +245,11 @@ def _require_back_end(call: Call[_Command]) -> None:
     """Raises Forbidden if users sign in, because the tour writes as its sample users."""
     if not isinstance(call.caller, BackEnd):
         raise Forbidden("The tour writes as its sample users, which an app with sign-in does not allow.")
+
+
+def _commenter(visit: str) -> int:
+    """The reader who comments and is renamed in a visit: not the one who writes."""
+    return 1 + int(visit, 16) % (_READERS - 1)
 
 
 def _reader_id(number: int) -> str:

@@ -14,6 +14,7 @@ from cachecontrol import CacheControl
 
 from tests.api import Api
 from tests.plain_http import PlainClient
+from tests.polling import eventually
 from tests.running_app import RunningApp
 
 ENCODINGS = pytest.mark.parametrize("encoding", ["identity", "gzip"])
@@ -30,6 +31,11 @@ async def paths(api: Api, client: PlainClient) -> list[str]:
     """One path of each route that has GET, except the catch-all."""
     author = await api.new_user()
     post = await api.new_post(author, content="Some content. " * 200)
+
+    async def is_listed() -> bool:
+        return bool((await api.list_user_posts(author["id"])).body["items"])
+
+    await eventually(is_listed)
     names = {"postId": post["id"], "userId": author["id"], "version": "v", "name": "site.css", "asset": "docs.js"}
     functions = json.loads((await client.get("/admin/functions")).content)
     triggers = [function["config"]["bindings"][0] for function in functions]

@@ -232,14 +232,16 @@ async def test_a_closed_tab_leaves_nothing_of_the_tour(at_step: Visit, toured: A
             written += await posts.ids()
             await page.goto(f"{toured_app.url}/tour/{step}")
             await press(page, button, "RU at once")
+        # The measurement can be shown before the response has arrived.
+        await expect(page.get_by_role("button", name="First, write 1,000 comments")).to_be_enabled(timeout=WAIT_MS)
         written += await posts.ids()
+        assert len(set(written)) == len(written) > 11
 
         async def are_listed() -> bool:
             shown = {post["id"] for post in (await toured.get_feed(limit=100)).body["items"]}
             return shown.issuperset(written[-10:])
 
         await eventually(are_listed, deadline_s=SOON_S)
-        assert len(set(written)) == len(written) > 11
         profile = page.context
         await page.close()
 
@@ -287,7 +289,7 @@ async def test_no_command_reaches_what_others_wrote(at_step: Visit, toured: Api,
                 await expect(button).to_be_enabled(timeout=3 * WAIT_MS)
             written += await posts.ids()
     await assert_unlisted(Site(toured.session, toured_app.url), written)
-    assert len(set(written)) == len(written) > 30
+    assert len(set(written)) == len(written) > 20
     # Also what a page could send to the tour's routes.
     for method, path in COMMANDS:
         await command(toured, method, path.replace("{postId}", post["id"]))

@@ -9,6 +9,8 @@ import re
 import pytest
 
 from tests.api import Api
+from tests.polling import eventually
+from tests.web.deliveries import has_copies
 from tests.web.pages import Site
 
 GZIP = {"Accept-Encoding": "gzip, deflate, br"}
@@ -21,6 +23,7 @@ OTHERS = ["/robots.txt", "/sitemap.xml", "/nope", "/posts/nope", "/?limit=x"]
 async def address(api: Api, path: str) -> str:
     author = await api.new_user()
     post, *_ = [await api.new_post(author) for _ in range(5)]  # shorter feeds are not compressed
+    await eventually(lambda: has_copies(api, author, 5))
     return path.format(post=post["id"], user=post["userId"])
 
 
