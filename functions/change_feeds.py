@@ -4,25 +4,62 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from functools import partial
+from typing import Any
 
 import azure.functions as func
 
 from shared.data.blog import Blog, open_blog
-from shared.propagation.change_feed import POSTS_CHANGE_FEED, USERS_CHANGE_FEED, ChangeFeed
+from shared.database.containers import LEASES
+from shared.database.retries import DELIVERY_RETRY_LEAST, DELIVERY_RETRY_MOST
+from shared.propagation.change_feeds import POSTS_CHANGE_FEED, USERS_CHANGE_FEED, ChangeFeed
+from shared.propagation.delivery import run_delivery
 from shared.propagation.posts import handle_changed_posts
 from shared.propagation.users import handle_changed_users
 from shared.settings import settings
 
 bp = func.Blueprint()
 
+Function = Callable[[func.DocumentList, func.Context], Awaitable[None]]
 
-@USERS_CHANGE_FEED.trigger(bp)
+
+def trigger(feed: ChangeFeed) -> Callable[[Function], Any]:
+    """Register the decorated function for deliveries of a change feed, from its beginning.
+
+    Retries have no limit: once they are exhausted, the host checkpoints the delivery, and its changes are lost
+    (https://learn.microsoft.com/azure/azure-functions/functions-bindings-error-pages).
+    """
+    cosmos_db_trigger = bp.cosmos_db_trigger(
+        arg_name="changes",
+        connection="COSMOS",
+        database_name="%BLOG_DATABASE%",
+        container_name=feed.container,
+        lease_container_name=LEASES,
+        lease_container_prefix=feed.lease_prefix,
+        start_from_beginning=True,  # type: ignore[arg-type]  # annotated as a time; the host expects a bool
+        max_items_per_invocation=100,
+        # Lists must show a new post within 1.5 s (bench/propagation.py), and each poll is charged.
+        feed_poll_delay=300,
+        # These bound how long the changes of a killed host wait for another host.
+        lease_acquire_interval=2_000,
+        lease_renew_interval=5_000,
+        lease_expiration_interval=15_000,
+    )
+    retry = bp.retry(
+        strategy="exponential_backoff",
+        max_retry_count="-1",
+        minimum_interval=DELIVERY_RETRY_LEAST,
+        maximum_interval=DELIVERY_RETRY_MOST,
+    )
+    return lambda function: retry(cosmos_db_trigger(function))
+
+
+@trigger(USERS_CHANGE_FEED)
 async def on_users_changed(changes: func.DocumentList, context: func.Context) -> None:
     """Copy changed names to posts, comments and likes, and release former usernames."""
     await _run(USERS_CHANGE_FEED, handle_changed_users, changes, context)
 
 
-@POSTS_CHANGE_FEED.trigger(bp)
+@trigger(POSTS_CHANGE_FEED)
 async def on_posts_changed(changes: func.DocumentList, context: func.Context) -> None:
     """Copy changed posts to `users` and `feed`, remove copies of deleted posts, and correct stale usernames."""
     await _run(POSTS_CHANGE_FEED, handle_changed_posts, changes, context)
@@ -35,4 +72,5 @@ async def _run(
     context: func.Context,
 ) -> None:
     deadline_s, traceparent = settings().delivery_deadline_s, context.trace_context.trace_parent
-    await feed.run(changes, partial(handle, await open_blog()), deadline_s=deadline_s, traceparent=traceparent)
+    handle_in_blog = partial(handle, await open_blog())
+    await run_delivery(feed, changes, handle_in_blog, deadline_s=deadline_s, traceparent=traceparent)

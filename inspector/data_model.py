@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from shared.database.containers import FAILURES, FEED, LEASES, POSTS, USERS, container_definitions
-from shared.propagation.change_feed import CHANGE_FEEDS
+from shared.propagation.change_feeds import CHANGE_FEEDS
 
 # The containers that the function of a change feed writes to.
 _TARGETS = {USERS: (POSTS,), POSTS: (USERS, FEED)}

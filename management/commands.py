@@ -101,7 +101,7 @@ async def show_lag(configuration: Settings, *, watch: bool, as_json: bool, most_
 async def reset_leases(configuration: Settings, function: str) -> int:
     """Delete a function's leases. Raises ManagementError while a host runs it."""
     from management import lease_reset
-    from shared.propagation.change_feed import CHANGE_FEEDS
+    from shared.propagation.change_feeds import CHANGE_FEEDS
 
     async with signed_in(configuration) as client:
         await open_blog(client, configuration.database)

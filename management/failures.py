@@ -21,9 +21,9 @@ from shared.database.container import Container
 from shared.database.containers import POSTS
 from shared.database.refusals import ConditionFailed, ItemMissing
 from shared.errors import DatabaseThrottled, DatabaseUnavailable, RequestRefused
-from shared.models.base import Item, is_whole_number
-from shared.models.post import DELETED_TYPE
-from shared.propagation.change_feed import POSTS_CHANGE_FEED, USERS_CHANGE_FEED, ChangeFeed, for_each
+from shared.models.base import DELETED_TYPE, Item, is_whole_number
+from shared.propagation.change_feeds import POSTS_CHANGE_FEED, USERS_CHANGE_FEED, ChangeFeed
+from shared.propagation.concurrency import for_each
 from shared.propagation.posts import handle_changed_posts
 from shared.propagation.users import handle_changed_users
 

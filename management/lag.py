@@ -13,7 +13,7 @@ from management.errors import EXPECTED, sentence
 from management.progress import measure_progress
 from shared.database.container import Container
 from shared.database.containers import LEASES
-from shared.propagation.change_feed import POSTS_CHANGE_FEED, USERS_CHANGE_FEED, ChangeFeed
+from shared.propagation.change_feeds import POSTS_CHANGE_FEED, USERS_CHANGE_FEED, ChangeFeed
 
 DEADLINE_S = 10.0
 

@@ -20,7 +20,7 @@ from management.progress import rids_of
 from shared.database.container import Container
 from shared.database.containers import LEASES
 from shared.database.refusals import ItemMissing
-from shared.propagation.change_feed import ChangeFeed
+from shared.propagation.change_feeds import ChangeFeed
 
 _ALL = "SELECT * FROM c"
 _PAGE = 100

@@ -35,7 +35,7 @@ from management.leases import (
 )
 from shared.database.container import Container
 from shared.models.base import Item
-from shared.propagation.change_feed import ChangeFeed
+from shared.propagation.change_feeds import ChangeFeed
 
 _LEASE_PAGE = 100
 _ATTEMPTS = 3

@@ -19,10 +19,10 @@ from shared.database.container import Container, patch_of
 from shared.database.date_like_texts import TEXTS
 from shared.database.refusals import ConditionFailed, ItemMissing
 from shared.errors import DatabaseUnavailable, ItemDamaged, UsernameTaken
-from shared.models.base import Item, integer_of, is_item_id, is_sound, iso_utc
+from shared.models.base import DELETED_TYPE, Item, integer_of, is_item_id, is_valid, iso_utc
 from shared.models.comment import Comment
 from shared.models.like import Like
-from shared.models.post import DELETED_TYPE, Post
+from shared.models.post import Post
 from shared.models.user import User, name_version
 from shared.propagation.copies import Copies
 from shared.propagation.rename_fanout import is_outdated, rename_in_post
@@ -115,10 +115,10 @@ class Repairs:
             item = await self.blog.posts.read(item_id, post_id)
             user_id = str(item.get("userId")) if item else ""
             user = await self.blog.users.read(user_id, user_id) if is_item_id(user_id) else None
-            if item and user and is_sound(User, user) and is_outdated(item, user):
+            if item and user and is_valid(User, user) and is_outdated(item, user):
                 await rename_in_post(self.blog.posts, post_id, user)
                 self.changed += 1
-            elif item and user and is_sound(User, user) and _is_ahead(item, user):
+            elif item and user and is_valid(User, user) and _is_ahead(item, user):
                 await self._undo_rename(item, post_id, user_id)
 
     async def _undo_rename(self, item: Item, post_id: str, user_id: str) -> None:
@@ -162,7 +162,7 @@ class Repairs:
         if held is None:
             return
         owner = await self.blog.users.read_latest(held["ownerId"], held["ownerId"])
-        if owner is not None and not is_sound(User, owner):
+        if owner is not None and not is_valid(User, owner):
             return
         with suppress(ConditionFailed, ItemMissing):  # changed since
             if abandoned := await username_reservations.claim_abandoned(self.blog.users, held, owner):
@@ -172,7 +172,7 @@ class Repairs:
         """Reserve a user's username, unless another user has it. Replaces a reservation that expires or is damaged."""
         users = self.blog.users
         user = await users.read_latest(user_id, user_id)
-        if user is None or not is_sound(User, user):
+        if user is None or not is_valid(User, user):
             return
         # `verify` reports a username that is taken. Another write of the reservation comes from the user or a release.
         with suppress(UsernameTaken, ConditionFailed, ItemMissing):

@@ -9,7 +9,8 @@ from typing import Any
 from management.item_count import ItemCount
 from shared.database.container import Container
 from shared.database.date_like_texts import as_sent
-from shared.propagation.change_feed import DATABASE_ERRORS, for_each
+from shared.propagation.concurrency import for_each
+from shared.propagation.delivery import DATABASE_ERRORS
 
 # Same as the triggers'.
 _PAGE_SIZE = 100

@@ -29,7 +29,7 @@ from shared.database.refusals import BatchRefused, ItemExists
 from shared.models.base import Item, parse_moment
 from shared.models.post import Post, short_form
 from shared.models.user import name_version
-from shared.propagation.change_feed import for_each
+from shared.propagation.concurrency import for_each
 from shared.propagation.copies import Copies, FrontPageIndex, trim
 
 # https://learn.microsoft.com/azure/cosmos-db/concepts-limits#transactional-batch-operations

@@ -14,12 +14,12 @@ from management.verification.invariants import is_username
 from shared.data import username_reservations
 from shared.data.blog import Blog
 from shared.data.posts import DELETED_TTL_S
-from shared.models.base import Item, integer_of, is_item_id, is_sound
+from shared.models.base import DELETED_TYPE, Item, integer_of, is_item_id, is_valid
 from shared.models.comment import Comment
 from shared.models.like import Like
-from shared.models.post import DELETED_TYPE, Post
+from shared.models.post import Post
 from shared.models.user import User, name_version
-from shared.propagation.change_feed import for_each
+from shared.propagation.concurrency import for_each
 
 _LASTING = (
     "SELECT VALUE c.id FROM c WHERE c.type IN ('comment', 'like')"
@@ -109,7 +109,7 @@ class _Examination:
             return
         owner_id = str(reservation.get("ownerId"))
         owner = await self._user(owner_id)
-        if owner is not None and not is_sound(User, owner):
+        if owner is not None and not is_valid(User, owner):
             return  # its own finding
         if username_reservations.is_abandoned(reservation, owner, now_s=time.time()):
             held = f"held for user {owner_id}, " + ("who has another username" if owner else "who does not exist")
@@ -122,7 +122,7 @@ class _Examination:
             return
         subject = f"{item['type']} {item_id}" + ("" if item_id == post_id else f" on post {post_id}")
         user = await self._user(str(item.get("userId")))
-        if user is not None and not is_sound(User, user):
+        if user is not None and not is_valid(User, user):
             return  # its own finding
         if user is None:
             self._found(Kind.NAME, subject, f"user {item.get('userId')} does not exist", _RESTORE_USER)

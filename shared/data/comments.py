@@ -14,7 +14,7 @@ from shared.database.container import Container
 from shared.errors import CommentNotFound, Forbidden
 from shared.models.base import Item, is_item_id, now
 from shared.models.comment import Comment, NewComment, comment_item
-from shared.observability.spans import stamp
+from shared.observability.spans import trace_property
 from shared.transactions.batches import remove_item
 
 
@@ -25,7 +25,7 @@ async def create_comment(blog: Blog, post_id: str, new: NewComment, *, idempoten
     """
     author = await get_author(blog.users, new.user_id)
     comment_id = new_id("comment", idempotency_key, new.user_id, post_id)
-    comment = comment_item(comment_id, post_id, author, new, now()) | stamp()
+    comment = comment_item(comment_id, post_id, author, new, now()) | trace_property()
     record = idempotency_record(comment_id, new, {"id": comment_id}, postId=post_id) if idempotency_key else None
     return (await blog.transactions.add(blog.posts, comment, record)).item
 

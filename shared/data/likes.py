@@ -12,7 +12,7 @@ from shared.data.users import get_author
 from shared.database.container import Container
 from shared.models.base import now
 from shared.models.like import Like, NewLike, like_item
-from shared.observability.spans import stamp
+from shared.observability.spans import trace_property
 from shared.transactions.batches import Added, remove_item
 
 # A record keeps these properties, because a retry returns the like even after it was deleted.
@@ -24,7 +24,7 @@ async def create_like(blog: Blog, post_id: str, new: NewLike, *, idempotency_key
 
     Liking a post twice returns the existing like and counts once. Raises UserNotFound, PostNotFound.
     """
-    like = like_item(post_id, await get_author(blog.users, new.user_id), now()) | stamp()
+    like = like_item(post_id, await get_author(blog.users, new.user_id), now()) | trace_property()
     record = None
     if idempotency_key is not None:
         command_id = new_id("like", idempotency_key, new.user_id, post_id)

@@ -67,7 +67,7 @@ async def read_page(
         rows = await newest_first(
             container, resource, partition_key, *types, limit=limit + 1, cursor=cursor, offset=offset
         )
-        page = Page(sound(resource, rows[:limit]), _after(rows[:limit]) if len(rows) > limit else None)
+        page = Page(without_damaged(resource, rows[:limit]), _after(rows[:limit]) if len(rows) > limit else None)
         if page.items or page.next_cursor or len(rows) <= limit:
             return page
         offset += limit
@@ -82,7 +82,7 @@ def _after(rows: list[Item]) -> Cursor | None:
     return None
 
 
-def sound(resource: type[Resource], rows: list[Item]) -> list[Item]:
+def without_damaged(resource: type[Resource], rows: list[Item]) -> list[Item]:
     """Omit and log damaged items, so that one of them does not hide the others."""
     found = []
     for row in rows:

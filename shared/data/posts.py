@@ -12,14 +12,14 @@ from uuid import UUID, uuid4
 
 from shared.data.blog import Blog
 from shared.data.idempotency import create_recorded, idempotency_record, is_recorded, new_id
-from shared.data.pages import Cursor, Page, newest_first, read_page, sound
+from shared.data.pages import Cursor, Page, newest_first, read_page, without_damaged
 from shared.data.users import get_author, get_user
 from shared.database.container import Container, patch_of
 from shared.database.refusals import ConditionFailed, ItemExists, ItemMissing
 from shared.errors import Forbidden, IdempotencyKeyReused, PostNotFound, VersionMismatch
-from shared.models.base import Item, Resource, now
-from shared.models.post import DELETED_TYPE, NewPost, Post, PostChanges, existing_post, post_item
-from shared.observability.spans import stamp
+from shared.models.base import DELETED_TYPE, Item, ItemOfPost, now
+from shared.models.post import NewPost, Post, PostChanges, existing_post, post_item
+from shared.observability.spans import trace_property
 
 # Posts on the front page. Also in stored_procedures/truncateFeed.js; a test compares them.
 FRONT_PAGE_LENGTH = 100
@@ -39,7 +39,7 @@ async def create_post(blog: Blog, new: NewPost, *, idempotency_key: str | None) 
     """
     author = await get_author(blog.users, new.user_id)
     post_id = new_id("post", idempotency_key, new.user_id)
-    post = post_item(post_id, author, new, now()) | stamp()
+    post = post_item(post_id, author, new, now()) | trace_property()
     record = idempotency_record(post_id, new, {"id": post_id}, postId=post_id) if idempotency_key else None
     try:
         return await create_recorded(blog.posts, post, record, post_id)
@@ -90,7 +90,8 @@ async def _patch(
     if if_match is not None:
         predicate += f" AND {_is_last_edit(if_match)}"
     try:
-        return await posts.patch(post_id, post_id, patch_of({**values, **stamp()}, version=1), predicate=predicate)
+        patch = patch_of({**values, **trace_property()}, version=1)
+        return await posts.patch(post_id, post_id, patch, predicate=predicate)
     except ItemMissing as error:
         raise PostNotFound(post_id) from error
     except ConditionFailed as error:
@@ -132,12 +133,12 @@ async def list_posts_of_user(users: Container, user_id: str, *, limit: int, curs
 
 async def list_recent_posts(feed: Container, *, limit: int) -> list[Item]:
     """Q6, the front page: one query in the only partition of `feed`."""
-    return sound(Post, await newest_first(feed, Post, Post.TYPE, Post.TYPE, limit=limit, cursor=None))
+    return without_damaged(Post, await newest_first(feed, Post, Post.TYPE, Post.TYPE, limit=limit, cursor=None))
 
 
 async def list_responses(
     posts: Container,
-    resource: type[Resource],
+    resource: type[ItemOfPost],
     post_id: str,
     *,
     limit: int,

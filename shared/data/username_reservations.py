@@ -93,14 +93,14 @@ async def _take_over(users: Container, wanted: Item) -> Reservation:
     if held is None:
         raise ItemMissing
     owner = await users.read_latest(held["ownerId"], held["ownerId"])
-    own = held["ownerId"] == wanted["ownerId"]
-    if own and owner is not None and name_version(owner) >= wanted["nameVersion"]:
+    is_owners = held["ownerId"] == wanted["ownerId"]
+    if is_owners and owner is not None and name_version(owner) >= wanted["nameVersion"]:
         return Reservation(held, fresh=False)  # a retry: the user was written
-    if not own:
+    if not is_owners:
         held = await claim_abandoned(users, held, owner)
     if held is None:
         raise UsernameTaken(wanted["username"])
-    return Reservation(await users.replace(wanted, etag=held["_etag"]), fresh=not own)
+    return Reservation(await users.replace(wanted, etag=held["_etag"]), fresh=not is_owners)
 
 
 def is_abandoned(reservation: Item, owner: Item | None, now_s: float) -> bool:

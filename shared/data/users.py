@@ -23,7 +23,7 @@ from shared.database.retries import RENAME_ATTEMPTS, RENAME_WAIT_S
 from shared.errors import AlreadyRegistered, DatabaseUnavailable, IdempotencyKeyReused, UserNotFound, VersionMismatch
 from shared.models.base import Item, is_item_id, now
 from shared.models.user import NewUser, User, UserChanges, name_version, renamed, user_item
-from shared.observability.spans import stamp
+from shared.observability.spans import trace_property
 
 AUTHOR_KEPT_S = 10.0
 
@@ -74,7 +74,7 @@ async def _create(users: Container, user: Item, record: Item | None) -> Item | N
     if existing is None:
         reservation = await reserve(users, user["username"], user_id, name_version=0)
         try:
-            return await create_recorded(users, user | stamp(), record, user_id)
+            return await create_recorded(users, user | trace_property(), record, user_id)
         except ItemExists:
             existing = await get_user(users, user_id)
             await give_back(users, reservation, existing)
@@ -101,7 +101,7 @@ async def edit_user(
             raise VersionMismatch
         if user["username"] == changes.username:
             return user
-        after = renamed(user, changes.username) | {"editId": edit_id, **stamp()}
+        after = renamed(user, changes.username) | {"editId": edit_id, **trace_property()}
         reservation = None
         if reservation_id(changes.username) != reservation_id(user["username"]):
             reservation = await reserve(users, changes.username, user_id, after["nameVersion"])

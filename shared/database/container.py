@@ -164,7 +164,7 @@ class Container:
             return
         caught_up: set[str] = set()
         # After a partition has split, the SDK learns of the new ones from the responses.
-        while behind := [one for one in await self.feed_ranges() if str(one) not in caught_up]:
+        while behind := [part for part in await self.feed_ranges() if str(part) not in caught_up]:
             keys = [await self._key_in(feed_range) for feed_range in behind]
             await asyncio.gather(*(self.catch_up(key) for key in keys))
             caught_up.update(map(str, behind))

@@ -84,7 +84,7 @@ def _describe(span: Span, response: Any, request_units: float) -> None:
         span.set_attribute("db.response.returned_rows", int(count))
     # A session token is `{partition}:{progress}`, and a query has one for each partition.
     if token := headers.get(SESSION_HEADER):
-        answered = sorted({one.partition(":")[0] for one in token.split(",")})
+        answered = sorted({part.partition(":")[0] for part in token.split(",")})
         span.set_attribute("blog.physical_partitions", ",".join(answered))
     if sub_status := headers.get("x-ms-substatus"):
         span.set_attribute("azure.cosmosdb.response.sub_status_code", sub_status)

@@ -49,7 +49,7 @@ def _uses_scripts() -> bool:
 
 
 class Readiness:
-    """Checks the database at most once in `kept_s` seconds, regardless of the result and the traffic."""
+    """Checks the database at most once in `cache_s` seconds, regardless of the result and the traffic."""
 
     def __init__(
         self,
@@ -57,13 +57,13 @@ class Readiness:
         *,
         uses_scripts: Callable[[], bool] = _uses_scripts,
         deadline_s: float = 2.0,
-        kept_s: float = 10.0,
+        cache_s: float = 10.0,
     ) -> None:
         self._get_container = get_container
         self._uses_scripts = uses_scripts
         self._deadline_s = deadline_s
         # Failures are part of the result, because alru_cache does not keep exceptions.
-        self._cached_states = alru_cache(maxsize=1, ttl=kept_s)(self._states)
+        self._cached_states = alru_cache(maxsize=1, ttl=cache_s)(self._states)
 
     async def checks(self) -> dict[str, Check]:
         """Return the state of each part by its name. Raises NotReady with the names of the parts that are not ready.

@@ -17,6 +17,8 @@ from shared.errors import ItemDamaged
 # An item as stored: camelCase properties, JSON values.
 Item = dict[str, Any]
 
+# The type of the tombstone that tells the change feed about the deletion of a post.
+DELETED_TYPE = "tombstone"
 # In grapheme clusters: letters with their marks. One less if they write syllables, such as Hangul.
 USERNAME_LENGTH = (3, 30)
 USERNAME_CODE_POINTS = 120
@@ -98,7 +100,20 @@ class Resource(BaseModel):
         return ", ".join(f"c.{field.alias}" for field in cls.model_fields.values())
 
 
-def is_sound(resource: type[Resource], item: Item) -> bool:
+class ItemOfPost(Resource):
+    """A post, or a resource in its logical partition.
+
+    A list in descending order of types must find the tombstone of a deleted post first (shared/data/posts.py).
+    """
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **options: Any) -> None:
+        super().__pydantic_init_subclass__(**options)
+        if cls.TYPE >= DELETED_TYPE:
+            raise TypeError(f"the type {cls.TYPE!r} must sort before {DELETED_TYPE!r}; give it another name")
+
+
+def is_valid(resource: type[Resource], item: Item) -> bool:
     """Return whether the item is what the app writes."""
     try:
         resource.checked(item)
@@ -117,6 +132,14 @@ def integer_of(item: Mapping[str, Any], name: str, default: int = 0) -> int:
     """Return a number of the item, or `default` if it has none: a V1 post has no counts and no version."""
     value = item.get(name)
     return value if is_whole_number(value) else default
+
+
+def string_of(item: Mapping[str, Any], name: str) -> str:
+    """Return a property that must be a string, such as the partition key. Raises KeyError, TypeError."""
+    value = item[name]
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a string, not {type(value).__name__}")
+    return value
 
 
 def is_whole_number(value: object) -> TypeGuard[int]:

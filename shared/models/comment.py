@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from shared.models.base import CommentContent, Date, Item, RequestModel, Resource, UserId
-from shared.models.user import signature
+from shared.models.base import CommentContent, Date, Item, ItemOfPost, RequestModel, UserId
+from shared.models.user import author_properties
 
 
 class NewComment(RequestModel):
@@ -21,7 +21,7 @@ class CommentDraft(RequestModel):
     content: CommentContent
 
 
-class Comment(Resource):
+class Comment(ItemOfPost):
     """A comment in a response."""
 
     TYPE: ClassVar[str] = "comment"
@@ -41,7 +41,7 @@ def comment_item(comment_id: str, post_id: str, author: Item, new: NewComment, c
         "id": comment_id,
         "type": Comment.TYPE,
         "postId": post_id,
-        **signature(author),
+        **author_properties(author),
         "content": new.content,
         "creationDate": creation_date,
     }

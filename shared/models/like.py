@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from shared.models.base import Date, Item, RequestModel, Resource, UserId
-from shared.models.user import signature
+from shared.models.base import Date, Item, ItemOfPost, RequestModel, UserId
+from shared.models.user import author_properties
 
 
 class NewLike(RequestModel):
@@ -14,7 +14,7 @@ class NewLike(RequestModel):
     user_id: UserId
 
 
-class Like(Resource):
+class Like(ItemOfPost):
     """A like in a response."""
 
     TYPE: ClassVar[str] = "like"
@@ -33,4 +33,4 @@ def like_item(post_id: str, liker: Item, creation_date: str) -> Item:
     It has the user's ID, so that the post's partition refuses a second like.
     """
     identity = {"id": liker["userId"], "type": Like.TYPE, "postId": post_id}
-    return {**identity, **signature(liker), "creationDate": creation_date}
+    return {**identity, **author_properties(liker), "creationDate": creation_date}

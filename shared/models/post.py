@@ -11,9 +11,9 @@ from shared.errors import PostNotFound
 from shared.models.base import (
     Date,
     Item,
+    ItemOfPost,
     PostContent,
     RequestModel,
-    Resource,
     Title,
     UserId,
     integer_of,
@@ -22,11 +22,7 @@ from shared.models.base import (
     parse_moment,
 )
 from shared.models.summary import summary
-from shared.models.user import signature
-
-# The type of the tombstone that tells the change feed about a deletion. It sorts after `comment` and `like`, so that a
-# query in descending order finds the tombstone first.
-DELETED_TYPE = "tombstone"
+from shared.models.user import author_properties
 
 
 class NewPost(RequestModel):
@@ -50,7 +46,7 @@ class Draft(RequestModel):
     content: PostContent
 
 
-class Post(Resource):
+class Post(ItemOfPost):
     """A post in a response; in short form, its content is a summary in plain text."""
 
     TYPE: ClassVar[str] = "post"
@@ -95,7 +91,7 @@ def post_item(post_id: str, author: Item, new: NewPost, creation_date: str) -> I
         "id": post_id,
         "type": Post.TYPE,
         "postId": post_id,
-        **signature(author),
+        **author_properties(author),
         "title": new.title,
         "content": new.content,
         "commentCount": 0,

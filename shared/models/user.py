@@ -68,7 +68,7 @@ def name_version(user: Mapping[str, Any]) -> int:
     return number
 
 
-def signature(user: Item) -> Item:
+def author_properties(user: Item) -> Item:
     """Return the denormalized copy of a user on a post, comment or like.
 
     It has `nameVersion`, so that only a later username replaces it. Most users have none, which keeps items small.

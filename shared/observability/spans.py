@@ -70,7 +70,7 @@ def fail(failed: Span, reason: str) -> None:
     failed.set_status(StatusCode.ERROR)
 
 
-def stamp() -> dict[str, str]:
+def trace_property() -> dict[str, str]:
     """Return the property for the items that the current span writes, or nothing if this process records no span."""
     current = trace.get_current_span().get_span_context()
     # Without an SDK, the current span is the caller's.

@@ -18,7 +18,7 @@ from shared.database.retries import COPY_ATTEMPTS
 from shared.errors import DatabaseRefusal, DatabaseUnavailable, NoProgress
 from shared.models.base import Item
 from shared.models.post import Post, short_form, version_of
-from shared.propagation.change_feed import for_each
+from shared.propagation.concurrency import for_each
 
 # The properties that change after creation. One patch can have ten operations.
 _CHANGING = ("userUsername", "title", "content", "commentCount", "likeCount", "version", "editedDate")

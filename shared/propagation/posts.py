@@ -19,13 +19,14 @@ from shared.database.container import BATCH_LIMIT, Container, is_addressable, pa
 from shared.database.refusals import BatchRefused
 from shared.database.retries import EXPIRY_REFUSALS
 from shared.errors import NoProgress
-from shared.models.base import Item, integer_of, is_item_id
+from shared.models.base import DELETED_TYPE, Item, integer_of, is_item_id, string_of
 from shared.models.comment import Comment
 from shared.models.like import Like
-from shared.models.post import DELETED_TYPE, Post, short_form, version_of
-from shared.observability.spans import current_traceparent, span, stamp, writer_of
-from shared.propagation.change_feed import DATABASE_ERRORS, POSTS_CHANGE_FEED, text_of
+from shared.models.post import Post, short_form, version_of
+from shared.observability.spans import current_traceparent, span, trace_property, writer_of
+from shared.propagation.change_feeds import POSTS_CHANGE_FEED
 from shared.propagation.copies import Copies, FrontPageIndex, refill, trim
+from shared.propagation.delivery import DATABASE_ERRORS, handle_each
 from shared.propagation.pacing import Pace
 from shared.propagation.rename_fanout import is_outdated, rename_in_post
 
@@ -40,32 +41,32 @@ _CONTRIBUTIONS = (
 
 async def handle_changed_posts(blog: Blog, changes: Iterable[Mapping[str, Any]]) -> list[Exception]:
     """Handle a delivery; return the errors stored in `failures`. Raises DatabaseThrottled, DatabaseUnavailable."""
-    return await _Delivery(blog).handle(list(fold(changes)))
+    return await _Delivery(blog).handle(list(latest_changes(changes)))
 
 
-def fold(changes: Iterable[Mapping[str, Any]]) -> Iterable[Item]:
+def latest_changes(changes: Iterable[Mapping[str, Any]]) -> Iterable[Item]:
     """Reduce a delivery to the last state of each post, and one comment or like per post, user and name.
 
     A hundred likes of a post then cost one update of its copies. Correcting the contribution with the lowest
     `nameVersion` corrects the others.
     """
-    folded: dict[tuple[str, ...], Item] = {}
+    latest: dict[tuple[str, ...], Item] = {}
     for change in changes:
         item = dict(change)
         kind = item.get("type")
         if kind in (Post.TYPE, DELETED_TYPE):
             key: tuple[str, ...] = ("post", item["id"], str(item.get("postId")))
-            if key not in folded or integer_of(item, "version") >= integer_of(folded[key], "version"):
-                folded[key] = item
+            if key not in latest or integer_of(item, "version") >= integer_of(latest[key], "version"):
+                latest[key] = item
         elif kind in (Comment.TYPE, Like.TYPE) and "ttl" not in item:
             key = ("contribution", *(str(item.get(name)) for name in ("postId", "userId", "userUsername")))
-            if key not in folded or integer_of(item, "nameVersion", -1) < integer_of(folded[key], "nameVersion", -1):
-                folded[key] = item
-    return folded.values()
+            if key not in latest or integer_of(item, "nameVersion", -1) < integer_of(latest[key], "nameVersion", -1):
+                latest[key] = item
+    return latest.values()
 
 
 class _Delivery:
-    """One folded delivery, in phases: write the copies, create those that are new on the front page, check them all."""
+    """A delivery, in phases: write the copies, create those that are new on the front page, check them all."""
 
     def __init__(self, blog: Blog) -> None:
         self.blog = blog
@@ -91,7 +92,7 @@ class _Delivery:
         self.authors = {user["id"]: user for user in users if user.get("userId") == user["id"]}
         errors, unavailable = list[Exception](), None
         try:
-            errors += await POSTS_CHANGE_FEED.handle_each(self.blog.failures, changes, self._handle_one)
+            errors += await handle_each(POSTS_CHANGE_FEED, self.blog.failures, changes, self._handle_one)
         except DATABASE_ERRORS as error:
             unavailable = error  # the host delivers all changes again, but the others need not wait for that
         errors += await self._fill_front_page()
@@ -99,12 +100,12 @@ class _Delivery:
         if unavailable:
             raise unavailable
         # One refill for all deletions; an error is stored under the last one.
-        errors += await POSTS_CHANGE_FEED.handle_each(self.blog.failures, deleted[-1:], self._refill_front_page)
+        errors += await handle_each(POSTS_CHANGE_FEED, self.blog.failures, deleted[-1:], self._refill_front_page)
         await self._trim_front_page()
         return errors
 
     async def _handle_one(self, change: Item) -> None:
-        post_id, user_id = text_of(change, "postId"), text_of(change, "userId")
+        post_id, user_id = string_of(change, "postId"), string_of(change, "userId")
         author = self.authors.get(user_id)
         if change["type"] in (Post.TYPE, DELETED_TYPE) and change["id"] != post_id:
             # Its copies would be those of the post that has this ID.
@@ -141,7 +142,7 @@ class _Delivery:
             created = {copy["id"] for copy in await self.front_page_copies.create_all([*map(short_form, new)])}
         self.unchecked += [(self.front_page_copies, post) for post in new if post["id"] in created]
         rest = [post for post in new if post["id"] not in created]
-        return await POSTS_CHANGE_FEED.handle_each(self.blog.failures, rest, self._add_to_front_page)
+        return await handle_each(POSTS_CHANGE_FEED, self.blog.failures, rest, self._add_to_front_page)
 
     async def _add_to_front_page(self, post: Item) -> None:
         try:
@@ -163,7 +164,7 @@ class _Delivery:
                 await copies.check(short_form(post), latest.get(post["id"]))
 
         written = {post["id"]: post for _, post in self.unchecked}
-        return await POSTS_CHANGE_FEED.handle_each(self.blog.failures, written.values(), check)
+        return await handle_each(POSTS_CHANGE_FEED, self.blog.failures, written.values(), check)
 
     async def _remove(self, post: Item) -> None:
         await self.user_copies.remove(post)
@@ -193,7 +194,8 @@ async def expire_contributions(posts: Container, post_id: str) -> None:
         _CONTRIBUTIONS, {"limit": BATCH_LIMIT}, partition_key=post_id, page_size=BATCH_LIMIT
     ):
         try:
-            await posts.batch(post_id, [("patch", (item_id, patch_of({"ttl": _TTL_S, **stamp()}))) for item_id in ids])
+            expiry = patch_of({"ttl": _TTL_S, **trace_property()})
+            await posts.batch(post_id, [("patch", (item_id, expiry)) for item_id in ids])
             refusals = 0
         except BatchRefused as refused:  # one of them has expired since the query
             refusals += 1

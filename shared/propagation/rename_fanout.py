@@ -17,8 +17,8 @@ from shared.errors import DatabaseUnavailable, NoProgress
 from shared.models.base import Item
 from shared.models.post import Post
 from shared.models.user import name_version
-from shared.observability.spans import stamp
-from shared.propagation.change_feed import for_each
+from shared.observability.spans import trace_property
+from shared.propagation.concurrency import for_each
 from shared.propagation.pacing import Pace
 
 _PORTION: Final = 1000
@@ -124,16 +124,16 @@ async def _call(procedure: str, posts: Container, post_id: str, user: Item, pace
 
     It finds the items itself. The pace counts the `expected` number of items.
     """
-    options = {"limit": ITEMS_PER_TRANSACTION, **stamp()}
-    vain = 0
+    options = {"limit": ITEMS_PER_TRANSACTION, **trace_property()}
+    without_progress = 0
     for _ in range(_MAX_TRANSACTIONS):
         async with pace.transaction(min(expected, ITEMS_PER_TRANSACTION)):
             answer = await posts.execute(procedure, post_id, *_parameters(user).values(), options)
         if not answer["more"]:
             return
-        vain = 0 if answer["updated"] else vain + 1
-        if vain == RENAMING_REFUSALS:
-            raise NoProgress(f"{procedure} ran out of time {vain} times in a row before it renamed an item")
+        without_progress = 0 if answer["updated"] else without_progress + 1
+        if without_progress == RENAMING_REFUSALS:
+            raise NoProgress(f"{procedure} ran out of time {without_progress} times in a row before it renamed an item")
     raise DatabaseUnavailable(f"{procedure} did not finish in {_MAX_TRANSACTIONS} calls")
 
 
@@ -144,7 +144,7 @@ def _parameters(user: Item) -> dict[str, Any]:
 def _rename(item: Item, user: Item) -> Operation:
     version = name_version(user)
     increments = {"version": 1} if item["type"] == Post.TYPE else {}
-    patch = patch_of({"userUsername": user["username"], "nameVersion": version, **stamp()}, **increments)
+    patch = patch_of({"userUsername": user["username"], "nameVersion": version, **trace_property()}, **increments)
     # A predicate takes no parameters. Nothing in it comes from a client: a known type and an integer.
     older = f"(NOT IS_DEFINED(c.nameVersion) OR c.nameVersion <= {version:d})"
     return ("patch", (item["id"], patch), {"filter_predicate": f"FROM c WHERE c.type = '{item['type']}' AND {older}"})

@@ -14,11 +14,13 @@ from shared.data import username_reservations
 from shared.data.blog import Blog
 from shared.database.container import patch_of
 from shared.database.refusals import ConditionFailed, ItemMissing
-from shared.models.base import Item
+from shared.models.base import Item, string_of
 from shared.models.user import User
 from shared.observability import metrics
-from shared.observability.spans import current_traceparent, span, stamp, writer_of
-from shared.propagation.change_feed import USERS_CHANGE_FEED, for_each, text_of
+from shared.observability.spans import current_traceparent, span, trace_property, writer_of
+from shared.propagation.change_feeds import USERS_CHANGE_FEED
+from shared.propagation.concurrency import for_each
+from shared.propagation.delivery import handle_each
 from shared.propagation.pacing import Pace
 from shared.propagation.rename_fanout import fan_out_rename
 
@@ -31,16 +33,16 @@ async def handle_changed_users(blog: Blog, changes: Iterable[Mapping[str, Any]])
     """Handle a delivery; return the errors stored in `failures`. Raises DatabaseThrottled, DatabaseUnavailable."""
     users = [dict(change) for change in changes if change.get("type") == User.TYPE]
     latest = {(user["id"], str(user.get("userId"))): user for user in users}
-    return await USERS_CHANGE_FEED.handle_each(blog.failures, latest.values(), partial(_settle, blog, Pace()))
+    return await handle_each(USERS_CHANGE_FEED, blog.failures, latest.values(), partial(_handle_user, blog, Pace()))
 
 
-async def _settle(blog: Blog, pace: Pace, user: Item) -> None:
+async def _handle_user(blog: Blog, pace: Pace, user: Item) -> None:
     """Fan out a rename, release the former names, then remove them from the user.
 
     The removal comes last, so after a crash the change is delivered again and every step is repeated. A stale `user`
     is harmless: no step undoes what a later rename has written, and the later change is delivered, too.
     """
-    text_of(user, "userId")  # with another key, the user could not be patched
+    string_of(user, "userId")  # with another key, the user could not be patched
     former = user.get("formerUsernames", [])
     if not former:
         return
@@ -70,7 +72,7 @@ async def _release_names(blog: Blog, user: Item, names: list[str]) -> None:
         await for_each(portion, release)
         rest = patch_of({"formerUsernames": left}) if left else _REMOVE_LIST
         try:
-            changed = await blog.users.patch(user["id"], user["id"], [*rest, *patch_of(stamp())], etag=etag)
+            changed = await blog.users.patch(user["id"], user["id"], [*rest, *patch_of(trace_property())], etag=etag)
         except (ConditionFailed, ItemMissing):
             return
         etag = changed["_etag"]

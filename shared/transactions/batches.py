@@ -18,7 +18,7 @@ from shared.models.base import Item, Resource, integer_of
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import Post, existing_post
-from shared.observability.spans import stamp
+from shared.observability.spans import trace_property
 
 COUNTS: Final = {Comment.TYPE: "commentCount", Like.TYPE: "likeCount"}
 # The index of the patch of the counts in a batch.
@@ -106,13 +106,13 @@ def count_patch(post_id: str, differences: Mapping[str, int], post: Item | None 
     """
     if post is not None:
         sums = {name: max(0, integer_of(post, name) + n) for name, n in differences.items()}
-        patch = patch_of({**sums, "version": integer_of(post, "version") + 1, **stamp()})
+        patch = patch_of({**sums, "version": integer_of(post, "version") + 1, **trace_property()})
         return ("patch", (post_id, patch), {"if_match_etag": post["_etag"]})
     # A predicate takes no parameters. Nothing in it comes from a client.
     large_enough = " AND ".join(f"c.{name} >= {max(0, -n):d}" for name, n in differences.items())
     countable = f"(NOT IS_DEFINED(c.version) OR IS_NUMBER(c.version)) AND {large_enough}"
     predicate = f"FROM c WHERE c.type = '{Post.TYPE}' AND {countable}"
-    return ("patch", (post_id, patch_of(stamp(), **differences, version=1)), {"filter_predicate": predicate})
+    return ("patch", (post_id, patch_of(trace_property(), **differences, version=1)), {"filter_predicate": predicate})
 
 
 async def _uncountable_post(

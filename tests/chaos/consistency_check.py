@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 from shared.data.blog import Blog
-from shared.propagation.change_feed import for_each
+from shared.propagation.concurrency import for_each
 from tests.chaos.reader import Reader
 from tests.chaos.run_record import RunRecord
 

@@ -197,7 +197,7 @@ async def test_a_former_username_can_be_taken_back(blog: Blog) -> None:
     away = await _rename(blog, user, unique("rob"))
     back = await _rename(blog, away, user["username"])
     for late in (user, away, back):
-        await _settle(blog, late)
+        await _handle_user(blog, late)
 
     with pytest.raises(UsernameTaken):
         await _register(blog, user["username"])
@@ -369,7 +369,7 @@ class Interleaving:
         monkeypatch.setattr(Container, "read_latest", follow)
 
 
-async def _settle(blog: Blog, user: Item) -> None:
+async def _handle_user(blog: Blog, user: Item) -> None:
     await blog.handle_users([user])
 
 
@@ -385,9 +385,9 @@ async def _reservation(blog: Blog, username: str) -> Item | None:
 async def test_a_late_delivery_does_not_recreate_a_released_reservation(blog: Blog) -> None:
     first = await _register(blog, unique("bob"))
     await _rename(blog, first, unique("rob"))
-    await _settle(blog, await _present(blog, first))
+    await _handle_user(blog, await _present(blog, first))
 
-    await _settle(blog, first)
+    await _handle_user(blog, first)
 
     assert await _reservation(blog, first["username"]) is None
 
@@ -395,10 +395,10 @@ async def test_a_late_delivery_does_not_recreate_a_released_reservation(blog: Bl
 async def test_a_late_delivery_does_not_fail_if_someone_else_has_the_username(blog: Blog) -> None:
     first = await _register(blog, unique("bob"))
     await _rename(blog, first, unique("rob"))
-    await _settle(blog, await _present(blog, first))
+    await _handle_user(blog, await _present(blog, first))
     heir = await _register(blog, first["username"])
 
-    await _settle(blog, first)
+    await _handle_user(blog, first)
 
     assert await blog.all_items(blog.failures) == []
     assert (await _reservation(blog, first["username"]) or {})["ownerId"] == heir["id"]

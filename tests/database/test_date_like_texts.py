@@ -26,7 +26,8 @@ from shared.models.comment import NewComment
 from shared.models.like import NewLike
 from shared.models.post import NewPost, PostChanges
 from shared.models.user import NewUser, UserChanges
-from shared.propagation.change_feed import POSTS_CHANGE_FEED, USERS_CHANGE_FEED
+from shared.propagation.change_feeds import POSTS_CHANGE_FEED, USERS_CHANGE_FEED
+from shared.propagation.delivery import run_delivery
 from shared.transactions import transactions
 from tests.blog import Blog
 from tests.items import a_comment, a_post, a_user, unique
@@ -171,7 +172,7 @@ async def _deliver_everything(blog: Blog) -> None:
             (POSTS_CHANGE_FEED, blog.posts, blog.handle_posts),
             (USERS_CHANGE_FEED, blog.users, blog.handle_users),
         ):
-            await feed.run(parsed(await blog.changes(container)), handle, deadline_s=60)
+            await run_delivery(feed, parsed(await blog.changes(container)), handle, deadline_s=60)
 
 
 async def _stored(container: Container, item: Item, key: str) -> Item:

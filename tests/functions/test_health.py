@@ -288,7 +288,7 @@ async def test_unused_scripts_are_not_checked(service: Service, containers: Call
 async def test_concurrent_requests_share_one_cached_check(
     service: Service, containers: Callable[[str], Container]
 ) -> None:
-    readiness = Readiness(containers, uses_scripts=lambda: True, kept_s=60)
+    readiness = Readiness(containers, uses_scripts=lambda: True, cache_s=60)
 
     await asyncio.gather(*(readiness.checks() for _ in range(20)))
     service.existing -= {"posts/createLike"}
@@ -314,7 +314,7 @@ async def test_more_than_a_second_of_traffic_causes_one_check(
 
 
 async def test_an_expired_check_is_repeated(service: Service, containers: Callable[[str], Container]) -> None:
-    readiness = Readiness(containers, uses_scripts=lambda: True, kept_s=0.01)
+    readiness = Readiness(containers, uses_scripts=lambda: True, cache_s=0.01)
     await readiness.checks()
     service.existing -= {"posts/createLike"}
 

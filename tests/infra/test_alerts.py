@@ -8,7 +8,7 @@ import re
 import pytest
 
 from functions import comments, likes, posts, users
-from shared.propagation.change_feed import CHANGE_FEEDS
+from shared.propagation.change_feeds import CHANGE_FEEDS
 from tests.infra.conftest import Compiled
 from tests.operations import operations_of
 from tests.running_app import REPOSITORY

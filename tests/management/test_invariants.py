@@ -28,10 +28,10 @@ from shared.data.users import create_user, edit_user
 from shared.database.container import patch_of
 from shared.database.containers import container_definitions
 from shared.errors import NotFound
-from shared.models.base import Item
+from shared.models.base import DELETED_TYPE, Item
 from shared.models.comment import NewComment
 from shared.models.like import NewLike
-from shared.models.post import DELETED_TYPE, NewPost, PostChanges, short_form
+from shared.models.post import NewPost, PostChanges, short_form
 from shared.models.user import NewUser, UserChanges
 from tests.blog import Blog, EmulatorThread, new_blog
 from tests.items import a_comment, a_like, a_post, a_record, a_user, moment, unique

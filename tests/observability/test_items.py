@@ -10,7 +10,8 @@ from opentelemetry.sdk.trace import TracerProvider
 from management.verify import verify_within
 from shared.data.blog import Blog as ManagedBlog
 from shared.observability import spans
-from shared.propagation.change_feed import POSTS_CHANGE_FEED
+from shared.propagation.change_feeds import POSTS_CHANGE_FEED
+from shared.propagation.delivery import run_delivery
 from tests.api import Api
 from tests.blog import Blog
 from tests.items import a_comment, a_like, a_post, a_user, unique
@@ -67,7 +68,7 @@ async def test_a_malformed_trace_does_not_stop_a_delivery(blog: Blog, malformed:
     await blog.users.create(author)
     await blog.posts.create({**post, "traceparent": malformed})
 
-    await POSTS_CHANGE_FEED.run(await blog.changes(blog.posts), blog.handle_posts, deadline_s=30)
+    await run_delivery(POSTS_CHANGE_FEED, await blog.changes(blog.posts), blog.handle_posts, deadline_s=30)
 
     assert [copy["id"] for copy in await blog.all_items(blog.feed)] == [post["id"]]
 

@@ -17,7 +17,9 @@ from shared.database.client import connect
 from shared.models.base import Item
 from shared.models.user import NewUser, UserChanges
 from shared.propagation import pacing
-from shared.propagation.change_feed import POSTS_CHANGE_FEED, USERS_CHANGE_FEED, DeliveryUnfinished, for_each
+from shared.propagation.change_feeds import POSTS_CHANGE_FEED, USERS_CHANGE_FEED
+from shared.propagation.concurrency import for_each
+from shared.propagation.delivery import DeliveryUnfinished, run_delivery
 from shared.settings import Account, Settings
 from tests.blog import Blog, EmulatorThread, at
 from tests.gateway import Gateway, Operation, named
@@ -84,7 +86,7 @@ async def test_a_rename_that_exceeds_the_deadline_progresses_with_every_delivery
 
     async def deliver() -> None:
         try:
-            await USERS_CHANGE_FEED.run([user], gated.handle_users, deadline_s=DEADLINE_S)
+            await run_delivery(USERS_CHANGE_FEED, [user], gated.handle_users, deadline_s=DEADLINE_S)
         finally:
             left.append(await _outdated(blog, user))
 
@@ -124,7 +126,7 @@ async def test_the_likes_of_a_deleted_post_expire_over_several_deliveries(
 
     for left in (700, 400):
         with gateway.holding(named("batch posts"), after=3), pytest.raises(DeliveryUnfinished):
-            await POSTS_CHANGE_FEED.run([tombstone], gated.handle_posts, deadline_s=DEADLINE_S)
+            await run_delivery(POSTS_CHANGE_FEED, [tombstone], gated.handle_posts, deadline_s=DEADLINE_S)
         assert await likes_left() == left
     await gated.handle_posts([tombstone])
     assert await likes_left() == 0
@@ -135,7 +137,7 @@ async def test_changes_behind_a_long_rename_are_handled(blog: Blog, gated: Blog,
     others = [await _user(blog) for _ in range(49)]
 
     with gateway.holding(_renames), pytest.raises(DeliveryUnfinished):
-        await USERS_CHANGE_FEED.run([renamed, *others], gated.handle_users, deadline_s=DEADLINE_S)
+        await run_delivery(USERS_CHANGE_FEED, [renamed, *others], gated.handle_users, deadline_s=DEADLINE_S)
 
     keys = [username_reservations.reservation_id(user["username"]) for user in others]
     reservations = await asyncio.gather(*(blog.users.read(key, key) for key in keys))

@@ -9,7 +9,8 @@ import pytest
 
 from shared.database.client import connect
 from shared.models.base import Item
-from shared.propagation.change_feed import USERS_CHANGE_FEED, DeliveryUnfinished
+from shared.propagation.change_feeds import USERS_CHANGE_FEED
+from shared.propagation.delivery import DeliveryUnfinished, run_delivery
 from tests.blog import Blog, EmulatorThread, at
 from tests.gateway import Gateway, Operation
 from tests.items import a_comment, a_post, a_user, unique
@@ -58,7 +59,7 @@ async def test_all_renames_of_a_delivery_share_one_limit_on_transactions(
     users = [await _renamed_with_comments(blog, posts=5, comments=1) for _ in range(5)]
 
     with gateway.holding(_renames) as held, pytest.raises(DeliveryUnfinished):
-        await USERS_CHANGE_FEED.run(users, gated.handle_users, deadline_s=DEADLINE_S)
+        await run_delivery(USERS_CHANGE_FEED, users, gated.handle_users, deadline_s=DEADLINE_S)
 
     assert len(held.operations) == 8
 

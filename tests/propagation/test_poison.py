@@ -15,8 +15,7 @@ from shared.database.container import Container, Operation
 from shared.database.refusals import BatchRefused, ItemMissing
 from shared.database.scope import request_scope
 from shared.errors import DatabaseUnavailable, NoProgress
-from shared.models.base import Item
-from shared.models.post import DELETED_TYPE
+from shared.models.base import DELETED_TYPE, Item
 from shared.models.user import UserChanges
 from shared.propagation.copies import Copies
 from shared.propagation.posts import expire_contributions
