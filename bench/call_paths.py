@@ -1,10 +1,15 @@
-"""List the blog's files that run for each of some commands, and for the change feeds: `python -m bench.call_paths`."""
+"""List what runs for some commands and for the change feeds: `python -m bench.call_paths`.
+
+Prints the number of the core's files, functions and calls of these, of changes between files, and of asyncio tasks that
+the core starts, and lists the files. The wings and the libraries are not counted.
+"""
 
 import asyncio
 import json
 import os
 import sys
-from types import SimpleNamespace
+from itertools import pairwise
+from types import CodeType, FrameType, SimpleNamespace
 from typing import Any
 
 import azure.functions as func
@@ -13,6 +18,14 @@ from cosmos_emulator import CosmosEmulator, EmulatorSettings
 from management.provision import provision
 from shared.data.blog import open_blog
 from shared.settings import Settings, read_settings
+
+
+def _is_core(code: CodeType) -> bool:
+    return _relative(code.co_filename).startswith(("functions/", "shared/"))
+
+
+def _relative(file: str) -> str:
+    return os.path.relpath(file)
 
 
 async def main() -> None:
@@ -25,14 +38,35 @@ async def main() -> None:
         functions = {function.get_function_name(): function.get_user_function() for function in app.get_functions()}
 
         async def trace(name: str, argument: Any) -> Any:
-            files: set[str] = set()
-            sys.setprofile(lambda frame, *_: files.add(frame.f_code.co_filename))
+            frames: dict[FrameType, CodeType] = {}
+            tasks = 0
+
+            def profile(frame: FrameType, event: str, _: Any) -> None:
+                # A coroutine is called again each time it continues, with the same frame.
+                if event == "call" and _is_core(frame.f_code):
+                    frames.setdefault(frame, frame.f_code)
+
+            def create_task(loop: asyncio.AbstractEventLoop, coroutine: Any, **options: Any) -> asyncio.Task[Any]:
+                nonlocal tasks
+                caller: FrameType | None = sys._getframe(1)
+                while caller is not None and caller.f_globals["__name__"].startswith("asyncio"):
+                    caller = caller.f_back
+                tasks += caller is not None and _is_core(caller.f_code)
+                return asyncio.Task(coroutine, loop=loop, **options)
+
+            asyncio.get_running_loop().set_task_factory(create_task)
+            sys.setprofile(profile)
             answer = await functions[name](
                 argument, SimpleNamespace(invocation_id="0", trace_context=SimpleNamespace(trace_parent=""))
             )
             sys.setprofile(None)
-            of_blog = sorted(file for file in map(os.path.relpath, files) if file.startswith(("functions/", "shared/")))
-            sys.stdout.write("\n  ".join([f"{name}: {len(of_blog)} files", *of_blog]) + "\n")
+            asyncio.get_running_loop().set_task_factory(None)
+            calls = list(frames.values())
+            files = [code.co_filename for code in calls]
+            changes = sum(before != after for before, after in pairwise(files))
+            counts = f"{len(set(files))} files, {len(set(calls))} functions, {len(calls)} calls"
+            title = f"{name}: {counts}, {changes} changes of file, {tasks} tasks"
+            sys.stdout.write("\n  ".join([title, *sorted({_relative(file) for file in files})]) + "\n")
             return answer
 
         async def command(name: str, body: dict[str, str], **path: str) -> Any:

@@ -93,10 +93,6 @@ class Container:
         options = {"post_trigger_include": post_trigger}
         return await self._write((ItemExists,), self.proxy.create_item, stored_form(item), **options)
 
-    async def upsert(self, item: Item, *, post_trigger: str | None = None) -> Item:
-        """One write."""
-        return await self._write((), self.proxy.upsert_item, stored_form(item), post_trigger_include=post_trigger)
-
     async def replace(self, item: Item, *, etag: str) -> Item:
         """One write, if the item still has `etag`. Raises ItemMissing, ConditionFailed."""
         _require_addressable(item["id"])

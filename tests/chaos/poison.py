@@ -45,7 +45,7 @@ class Poison:
             sound = self._users[item_id] = self._user(item_id)
             poison = {name: value for name, value in sound.items() if name != "username"}
             poison["formerUsernames"] = ["unmended"]  # other users are no work for the users function
-            await retry_until_available(lambda: self._blog.users.upsert(poison))
+            await retry_until_available(lambda: self._blog.users.proxy.upsert_item(poison))
         else:
             sound = self._posts[item_id] = self._post(item_id)
             wrong: list[Item] = [{"content": 5}, {"version": "one"}, {"creationDate": "yesterday"}]
@@ -53,7 +53,7 @@ class Poison:
             poison = sound | self._random.choice(wrong)
             if poison["postId"] != item_id:
                 self._misplaced[item_id] = poison["postId"]
-            await retry_until_available(lambda: self._blog.posts.upsert(poison))
+            await retry_until_available(lambda: self._blog.posts.proxy.upsert_item(poison))
 
     async def wait_until_failed(self) -> list[str]:
         """Wait for the failures; return IDs still missing at the deadline."""
@@ -67,13 +67,13 @@ class Poison:
     async def repair(self) -> list[str]:
         """Write the valid items and replay all failures. Return unexpected failures and failed replays."""
         for user_id, user in self._users.items():
-            await self._blog.users.upsert(user)
-            await self._blog.users.upsert(reservation_item(user["username"], user_id, 0))
+            await self._blog.users.proxy.upsert_item(user)
+            await self._blog.users.proxy.upsert_item(reservation_item(user["username"], user_id, 0))
             self._record.names[user_id] = {user["username"]}
         for post_id, key in self._misplaced.items():
             await self._blog.posts.delete(post_id, key)
         for post_id, post in self._posts.items():
-            await self._blog.posts.upsert(post | {"version": 2})
+            await self._blog.posts.proxy.upsert_item(post | {"version": 2})
             self._record.post_created(post_id, post["title"], for_all=False)
         failures = await find_failures(self._blog, (), None)
         poisoned = {*self._users, *self._posts}

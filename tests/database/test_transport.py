@@ -34,7 +34,7 @@ async def test_requests_of_items_are_named_by_their_operation(blog: Blog, sent: 
     sent.clear()
 
     await blog.posts.read(key, key)
-    await blog.posts.upsert(post)
+    await blog.posts.proxy.upsert_item(post)
     await blog.posts.query("SELECT * FROM c", {}, partition_key=key, page_size=1)
     await blog.posts.read_latest(key, key)
     changed = await blog.posts.patch(key, key, [{"op": "set", "path": "/title", "value": "Another"}])

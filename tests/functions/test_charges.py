@@ -88,7 +88,7 @@ async def given(api: Api, stored: Blog) -> Given:
     post = await api.new_post(author)
     comments = [await api.new_comment(post, author) for _ in range(2)]
     await api.new_like(post, liker)
-    await stored.users.upsert(short_form(post))
+    await stored.users.proxy.upsert_item(short_form(post))
     return Given(author, liker, post, comments)
 
 

@@ -127,7 +127,7 @@ async def test_a_deletion_is_replayed_after_its_tombstone_expired(
     with monkeypatch.context() as patched:
         patched.setattr("shared.propagation.posts.expire_contributions", _raise_value_error)
         await blog.handle_posts([tombstone])
-    await blog.users.upsert(_copy(post))  # the function deleted it before it failed
+    await blog.users.proxy.upsert_item(_copy(post))  # the function deleted it before it failed
     await blog.posts.delete(post["id"], post["id"])
 
     [outcome] = await _replay(managed)

@@ -105,7 +105,7 @@ async def idle(shared_blog: Blog) -> AsyncIterator[Blog]:
     before = await shared_blog.all_items(leases)
     yield shared_blog
     for lease in before:
-        await leases.upsert(lease)
+        await leases.proxy.upsert_item(lease)
 
 
 async def test_all_changes_wait_before_the_functions_first_run(moved: Blog, clock: Clock) -> None:
@@ -177,7 +177,7 @@ async def test_a_deletion_counts_as_a_waiting_change(moved: Blog, tmp_path: Path
 async def test_an_unreadable_lease_makes_the_lag_unknown(idle: Blog, damage: dict[str, object]) -> None:
     leases = idle.container("leases")
     lease = next(item for item in await idle.all_items(leases) if ".." in item["id"] and item["id"].startswith(POSTS))
-    await leases.upsert(lease | damage)
+    await leases.proxy.upsert_item(lease | damage)
 
     assert (await _lag(idle)).state == "unknown"
     assert (await _lag(idle, "on_users_changed")).state == "known"
@@ -203,7 +203,7 @@ async def test_changes_behind_an_expired_lease_are_stalled(blog: Blog, tmp_path:
     long_ago = {"Owner": "a-host-that-is-gone", "timestamp": "2026-01-01T00:00:00.0000000Z"}
     for lease in await blog.all_items(blog.container("leases")):
         if ".." in lease["id"]:
-            await blog.container("leases").upsert(lease | long_ago)
+            await blog.container("leases").proxy.upsert_item(lease | long_ago)
 
     before = await _lag(blog)
     await _posts(blog, await _user(blog), 1)
@@ -215,7 +215,9 @@ async def test_changes_behind_an_expired_lease_are_stalled(blog: Blog, tmp_path:
 
 
 async def test_a_continuation_token_beyond_the_end_makes_the_lag_unknown(idle: Blog) -> None:
-    await idle.container("leases").upsert(await _a_lease(idle) | {"ContinuationToken": '"9000000000000000000"'})
+    await idle.container("leases").proxy.upsert_item(
+        await _a_lease(idle) | {"ContinuationToken": '"9000000000000000000"'}
+    )
 
     lag = await _lag(idle)
 
@@ -313,7 +315,7 @@ async def test_the_command_prints_json(idle: Blog) -> None:
 async def test_the_command_exits_with_1_if_a_lag_is_unknown(idle: Blog) -> None:
     leases = idle.container("leases")
     lease = next(item for item in await idle.all_items(leases) if ".." in item["id"] and item["id"].startswith(POSTS))
-    await leases.upsert(lease | {"Mode": "Full-Fidelity Feed"})
+    await leases.proxy.upsert_item(lease | {"Mode": "Full-Fidelity Feed"})
 
     result = await manage_blog(idle, "lag", "--json")
 

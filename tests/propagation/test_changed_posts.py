@@ -259,7 +259,7 @@ async def test_a_refill_skips_a_post_that_cannot_be_copied(blog: Blog, short_fro
     author = await blog.users.create(a_user())
     posts = [await blog.posts.create(a_post(author, second=second)) for second in range(short_front_page + 5)]
     await blog.handle_posts(posts)
-    poison = await blog.posts.upsert(posts[4] | {"content": 5})  # the next candidate of a refill
+    poison = await blog.posts.proxy.upsert_item(posts[4] | {"content": 5})  # the next candidate of a refill
 
     for post in posts[-3:]:
         await delete_post(blog.posts, post["id"])
@@ -276,7 +276,7 @@ async def test_a_feed_trimmed_too_short_is_refilled(blog: Blog, short_front_page
     posts = [await blog.posts.create(a_post(author, second=second)) for second in range(short_front_page + 3)]
     for post in posts[2:]:
         await blog.feed.create(short_form(post))
-    await blog.posts.upsert(posts[2] | {"content": 5})
+    await blog.posts.proxy.upsert_item(posts[2] | {"content": 5})
     before = await FrontPageIndex.read(blog.feed)
     await delete_post(blog.posts, posts[-1]["id"])
     await blog.feed.delete(posts[-1]["id"], "post")

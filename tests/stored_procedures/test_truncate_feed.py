@@ -60,7 +60,7 @@ async def test_a_replacement_in_a_full_feed_deletes_nothing(blog: Blog) -> None:
     copies = _copies(FRONT_PAGE_LENGTH)
     await _fill(blog, copies)
 
-    await blog.feed.upsert(copies[50] | {"likeCount": 1}, post_trigger="truncateFeed")
+    await blog.feed.proxy.upsert_item(copies[50] | {"likeCount": 1}, post_trigger_include="truncateFeed")
 
     assert await _ids(blog) == _most_recent(copies)
 
@@ -70,7 +70,7 @@ async def test_the_articles_script_loses_a_post_on_a_replacement(blog: Blog) -> 
     await _fill(blog, copies)
     await blog.deploy_naive_trigger("truncateFeed")
 
-    await blog.feed.upsert(copies[50] | {"likeCount": 1}, post_trigger="naive-truncateFeed")
+    await blog.feed.proxy.upsert_item(copies[50] | {"likeCount": 1}, post_trigger_include="naive-truncateFeed")
 
     assert len(await _ids(blog)) == FRONT_PAGE_LENGTH - 1
 
@@ -112,7 +112,7 @@ async def test_an_interrupted_truncation_keeps_the_write_and_the_next_write_cont
         await blog.feed.create(copies[-1], post_trigger="truncateFeed")
         after_first = await _ids(blog)
         for _ in range(3):
-            await blog.feed.upsert(copies[-1], post_trigger="truncateFeed")
+            await blog.feed.proxy.upsert_item(copies[-1], post_trigger_include="truncateFeed")
 
     assert copies[-1]["id"] in after_first
     assert FRONT_PAGE_LENGTH < len(after_first) < len(copies)

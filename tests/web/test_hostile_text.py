@@ -32,9 +32,9 @@ async def test_hostile_text_in_every_field_is_shown_as_text(stored: Blog, site: 
     author = a_user() | {"username": text}
     post = a_post(author) | {"title": text, "content": text}
     for item in (post, a_comment(post, author) | {"content": text}, a_like(post, author)):
-        await stored.posts.upsert(item)
+        await stored.posts.proxy.upsert_item(item)
     for item in (author, post | {"content": text}):
-        await stored.users.upsert(item)
+        await stored.users.proxy.upsert_item(item)
     visible = re.sub("[\x00\x0b\ufffe]", "", text)
 
     for path in (f"/posts/{post['id']}", f"/users/{author['id']}", f"/posts/{post['id']}/edit"):
@@ -57,9 +57,9 @@ async def test_no_text_delays_other_readers(stored: Blog, site: Site, name: str)
     text = HOSTILE_MARKDOWN[name]
     author = a_user()
     post = a_post(author, content=text)
-    await stored.posts.upsert(post)
+    await stored.posts.proxy.upsert_item(post)
     for item in (author, post):
-        await stored.users.upsert(item)
+        await stored.users.proxy.upsert_item(item)
     paths = [f"/posts/{post['id']}", f"/posts/{post['id']}/edit", f"/users/{author['id']}"]
     paths.append(f"/users/{author['id']}/feed.atom")
 
@@ -97,8 +97,8 @@ async def test_hostile_ids_are_encoded_in_links(stored: Blog, site: Site, user_i
     author = a_user(user_id=user_id)
     post = a_post(author)
     for item in (author, post):
-        await stored.users.upsert(item)
-    await stored.posts.upsert(post)
+        await stored.users.proxy.upsert_item(item)
+    await stored.posts.proxy.upsert_item(post)
 
     authors = (await site.get(f"/posts/{post['id']}")).page.all("a", rel="author")
     (link,) = {author_link["href"] for author_link in authors if author["username"] in author_link.text}

@@ -53,7 +53,7 @@ async def test_a_page_costs_the_same_as_its_queries(
     for _ in range(2):
         await api.new_comment(post, await api.new_user())
         await api.new_like(post, await api.new_user())
-    await stored.users.upsert(short_form(post))
+    await stored.users.proxy.upsert_item(short_form(post))
     path, queries = PAGES[page]
 
     with gateway.recording() as by_queries:

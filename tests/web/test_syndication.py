@@ -97,7 +97,7 @@ async def test_an_item_of_another_writer_has_a_valid_id(stored: Blog, site: Site
     author = a_user(user_id="ada/é".replace("/", "-"))
     post = a_post(author) | {"id": "first-post", "postId": "first-post"}
     for item in (author, post):
-        await stored.users.upsert(item)
+        await stored.users.proxy.upsert_item(item)
 
     path = f"/users/{quote(author['id'])}/feed.atom"
     assert len(assert_valid_atom(await site.get(path), path, site)) == 1

@@ -21,10 +21,10 @@ async def discussed(stored: Blog) -> Json:
     """A post with the comments 0 to 229, of which 229 is the newest."""
     author = a_user()
     post = a_post(author) | {"commentCount": 230}
-    await stored.users.upsert(author)
-    await stored.posts.upsert(post)
+    await stored.users.proxy.upsert_item(author)
+    await stored.posts.proxy.upsert_item(post)
     for number in range(230):
-        await stored.posts.upsert(a_comment(post, author, second=number, content=f"Comment {number}."))
+        await stored.posts.proxy.upsert_item(a_comment(post, author, second=number, content=f"Comment {number}."))
     return post
 
 

@@ -92,9 +92,9 @@ async def test_hostile_text_in_every_field_runs_nothing(visit: Visit, stored: Bl
     author = a_user() | {"username": HOSTILE}
     post = a_post(author, title=HOSTILE, content=HOSTILE)
     for item in (post, a_comment(post, author, content=HOSTILE), a_like(post, author)):
-        await stored.posts.upsert(item)
+        await stored.posts.proxy.upsert_item(item)
     for item in (author, post):
-        await stored.users.upsert(item)
+        await stored.users.proxy.upsert_item(item)
     ada = await visit(f"/posts/{post['id']}")
     alerts: list[str] = []
     ada.page.on("dialog", lambda dialog: alerts.append(dialog.message))
