@@ -1,4 +1,4 @@
-"""Users: create, edit, retrieve."""
+"""Users: create, edit, delete, retrieve."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import azure.functions as func
 from shared.data import users
 from shared.data.blog import open_blog
 from shared.errors import (
+    AccountDeleted,
     AlreadyRegistered,
     IdempotencyKeyReused,
     TooManyRenames,
@@ -17,16 +18,17 @@ from shared.errors import (
 from shared.http.callers import BackEnd
 from shared.http.calls import QUERY, Call
 from shared.http.endpoints import Endpoint
-from shared.http.responses import Response, created_response, resource_response
+from shared.http.responses import Response, created_response, no_content, resource_response
 from shared.models.user import NewUser, User, UserChanges
 
 bp = func.Blueprint()
 
+_CREATE_ERRORS = (UsernameTaken, AlreadyRegistered, AccountDeleted, IdempotencyKeyReused)
 _EDIT_ERRORS = (UserNotFound, UsernameTaken, TooManyRenames, VersionMismatch)
 
 
 @bp.route(route="api/users", methods=["POST"])
-@Endpoint("C1", body=NewUser, returns=User, errors=(UsernameTaken, AlreadyRegistered, IdempotencyKeyReused))
+@Endpoint("C1", body=NewUser, returns=User, errors=_CREATE_ERRORS)
 async def create_user(call: Call[NewUser]) -> Response:
     """Create a user.
 
@@ -53,6 +55,19 @@ async def edit_user(call: Call[UserChanges]) -> Response:
     return resource_response(
         User, await users.edit_user(blog.users, call.path["userId"], call.body, if_match=call.if_match)
     )
+
+
+@bp.route(route="api/users/{userId}", methods=["DELETE"])
+@Endpoint(errors=(UserNotFound, VersionMismatch))
+async def delete_user(call: Call[None]) -> Response:
+    """Delete a user.
+
+    Requests for the user and for lists of their posts return 404 immediately, and the username is free. Their posts,
+    comments, and likes are deleted after a short delay.
+    """
+    blog = await open_blog()
+    await users.delete_user(blog.users, call.path["userId"], if_match=call.if_match)
+    return no_content()
 
 
 @bp.route(route="api/users/{userId}", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)

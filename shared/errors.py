@@ -5,7 +5,7 @@
     ├── UnsupportedBody: EncodedBody
     ├── NotAuthenticated, Forbidden
     ├── NotFound: UserNotFound, PostNotFound, CommentNotFound
-    ├── UsernameTaken, AlreadyRegistered, TooManyRenames, IdempotencyKeyReused, VersionMismatch
+    ├── UsernameTaken, AlreadyRegistered, AccountDeleted, TooManyRenames, IdempotencyKeyReused, VersionMismatch
     ├── DatabaseThrottled, NotReady
     └── InternalReason
         ├── DatabaseUnavailable, ItemDamaged
@@ -130,6 +130,12 @@ class AlreadyRegistered(BlogError):
     def __init__(self, user_id: str) -> None:
         super().__init__(f"You already have a user, with the ID {user_id!r}.")
         self.user_id = user_id
+
+
+class AccountDeleted(BlogError):
+    """The account was deleted a moment ago, and what it has written is still being deleted."""
+
+    detail = "This account is being deleted; try again in a few minutes."
 
 
 class TooManyRenames(BlogError):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import uuid
 
-from shared.database.container import Container
+from shared.database.container import Container, Operation
 from shared.database.refusals import BatchRefused
 from shared.errors import IdempotencyKeyReused
 from shared.models.base import Item, RequestModel
@@ -42,12 +42,20 @@ def idempotency_record(command_id: str, request: RequestModel, result: Item, **p
     }
 
 
-async def create_recorded(container: Container, item: Item, record: Item | None, partition_key: str) -> Item:
-    """Create the item, and its record if there is one: one write or one batch. Raises ItemExists."""
+async def create_recorded(
+    container: Container, item: Item, record: Item | None, partition_key: str, *, replaced: str | None = None
+) -> Item:
+    """Create the item, and its record if there is one: one write or one batch. Raises ItemExists.
+
+    `replaced` is the etag of a tombstone that the item replaces, which needs a record. Raises ConditionFailed.
+    """
     if record is None:
         return await container.create(item)
+    creation: Operation = ("create", (item,))
+    if replaced is not None:
+        creation = ("replace", (item["id"], item), {"if_match_etag": replaced})
     try:
-        created, _ = await container.batch(partition_key, [("create", (item,)), ("create", (record,))])
+        created, _ = await container.batch(partition_key, [creation, ("create", (record,))])
     except BatchRefused as refused:
         raise refused.reason from refused
     return created

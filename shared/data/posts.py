@@ -16,15 +16,14 @@ from shared.data.pages import Cursor, Page, newest_first, read_page, without_dam
 from shared.data.users import get_author, get_user
 from shared.database.container import Container, patch_of
 from shared.database.refusals import ConditionFailed, ItemExists, ItemMissing
-from shared.errors import Forbidden, IdempotencyKeyReused, PostNotFound, VersionMismatch
-from shared.models.base import DELETED_TYPE, Item, ItemOfPost, now
+from shared.errors import Forbidden, IdempotencyKeyReused, PostNotFound, UserNotFound, VersionMismatch
+from shared.models.base import DELETED_TTL_S, DELETED_TYPE, Item, ItemOfPost, now
 from shared.models.post import NewPost, Post, PostChanges, existing_post, post_item
 from shared.observability.spans import trace_property
 
 # Posts on the front page. Also in stored_procedures/truncateFeed.js; a test compares them.
 FRONT_PAGE_LENGTH = 100
 # Tombstones must outlast any downtime of the change-feed functions.
-DELETED_TTL_S = 30 * 24 * 3600
 
 _IS_POST = "FROM c WHERE c.type = 'post'"
 _COUNT_POSTS = f"SELECT VALUE COUNT(1) {_IS_POST}"
@@ -77,7 +76,8 @@ async def delete_post(
     Requests no longer find the post. The change feed does not report deletions, but it reports the tombstone, so that
     the copies, comments and likes are deleted.
     """
-    tombstone = {"type": DELETED_TYPE, "title": "", "content": "", "ttl": DELETED_TTL_S, "editId": uuid4().hex}
+    emptied = {"userUsername": "", "title": "", "content": ""}
+    tombstone = {"type": DELETED_TYPE, **emptied, "ttl": DELETED_TTL_S, "editId": uuid4().hex}
     await _patch(posts, post_id, tombstone, if_match, owner)
 
 
@@ -124,10 +124,16 @@ async def get_post(posts: Container, post_id: str) -> Item:
 
 
 async def list_posts_of_user(users: Container, user_id: str, *, limit: int, cursor: Cursor | None) -> Page:
-    """Q3: one query in one partition of `users`; if it is empty, a point read of the user. Raises UserNotFound."""
-    page = await read_page(users, Post, user_id, Post.TYPE, limit=limit, cursor=cursor)
+    """Q3: one query in one partition of `users`; if it is empty, a point read of the user. Raises UserNotFound.
+
+    The first page also looks for the user's tombstone, because the copies stay until the change feed deletes them.
+    """
+    types = (Post.TYPE, DELETED_TYPE) if cursor is None else (Post.TYPE,)
+    page = await read_page(users, Post, user_id, *types, limit=limit, cursor=cursor)
     if not page.items:
         await get_user(users, user_id)
+    elif page.items[0]["type"] == DELETED_TYPE:
+        raise UserNotFound(user_id)
     return page
 
 

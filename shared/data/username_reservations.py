@@ -7,8 +7,9 @@ A reservation and its user are in different logical partitions, so they cannot s
 3. release: the users change feed deletes the reservations of former usernames.
 
 A reservation never expires. If another user wants the username, the owner's item shows whether it is abandoned: at
-once after a rename, and `ABANDONED_AFTER_S` after a crash between 1 and 2, by the clock of the database. Before an
-owner uses a username, they write its reservation. The new etag makes a concurrent release or takeover fail.
+once after a rename or the owner's deletion, and `ABANDONED_AFTER_S` after a crash between 1 and 2, by the clock of the
+database. Before an owner uses a username, they write its reservation. The new etag makes a concurrent release or
+takeover fail.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from shared.database.refusals import ConditionFailed, ItemExists, ItemMissing
 from shared.database.retries import RESERVE_ATTEMPTS
 from shared.errors import DatabaseUnavailable, ItemDamaged, UsernameTaken
 from shared.models.base import Item, is_item_id
-from shared.models.user import User, name_version
+from shared.models.user import User, is_deleted, name_version
 
 TYPE = "username"
 # Longer than any request, so a reservation is not taken over before its user is written.
@@ -127,12 +128,12 @@ async def claim_abandoned(users: Container, reservation: Item, owner: Item | Non
 
 
 def _is_given_up(reservation: Item, owner: Item | None) -> bool | None:
-    """Return whether the owner has renamed themselves since. None if only the age of the reservation shows it.
+    """Return whether the owner was renamed or deleted since. None if only the age of the reservation shows it.
 
     A command that has not written its user yet is running or has crashed.
     """
     if owner is not None:
-        if reservation_id(User.checked(owner)["username"]) == reservation["id"]:
+        if not is_deleted(owner) and reservation_id(User.checked(owner)["username"]) == reservation["id"]:
             return False
         if name_version(owner) > reservation["nameVersion"]:
             return True
@@ -145,10 +146,13 @@ def _reserved_s(reservation: Item) -> int:
     return since
 
 
-async def give_back(users: Container, reservation: Reservation, owner: Item) -> None:
-    """Undo a fresh reservation, unless its owner has the username or it has changed since: one write."""
+async def give_back(users: Container, reservation: Reservation, owner: Item | None) -> None:
+    """Undo a fresh reservation, unless its owner has the username or it has changed since: one write.
+
+    `owner` is the user as stored, also if they are deleted.
+    """
     item = reservation.item
-    if reservation.fresh and reservation_id(owner["username"]) != item["id"]:
+    if reservation.fresh and (owner is None or reservation_id(owner["username"]) != item["id"]):
         with suppress(ConditionFailed, ItemMissing):
             await users.delete(item["id"], item["id"], etag=item["_etag"])
 

@@ -1,9 +1,9 @@
-"""Users: create, rename, read. A user shares a logical partition of `users` with the copies of their posts.
+"""Users: create, rename, delete, read. A user shares a logical partition of `users` with the copies of their posts.
 
 A cache of recent authors saves a point read per command. Its usernames may be `AUTHOR_KEPT_S` seconds stale: the posts
 change feed corrects them on each item (shared/propagation/posts.py). It must do this even without a cache, because a
-user can be renamed between the read of a username and the write of an item. Renames in this process update the cache.
-Users are never deleted.
+user can be renamed or deleted between the read of a username and the write of an item. Renames and deletions in this
+process update the cache.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import asyncio
 import random
 import uuid
 from collections.abc import Collection
+from contextlib import suppress
 
 from cachetools import TTLCache
 
@@ -20,9 +21,26 @@ from shared.data.username_reservations import give_back, reservation_id, reserve
 from shared.database.container import Container
 from shared.database.refusals import ConditionFailed, ItemExists
 from shared.database.retries import RENAME_ATTEMPTS, RENAME_WAIT_S
-from shared.errors import AlreadyRegistered, DatabaseUnavailable, IdempotencyKeyReused, UserNotFound, VersionMismatch
+from shared.errors import (
+    AccountDeleted,
+    AlreadyRegistered,
+    DatabaseUnavailable,
+    IdempotencyKeyReused,
+    UserNotFound,
+    VersionMismatch,
+)
 from shared.models.base import Item, is_item_id, now
-from shared.models.user import NewUser, User, UserChanges, name_version, renamed, user_item
+from shared.models.user import (
+    NewUser,
+    User,
+    UserChanges,
+    is_deleted,
+    name_version,
+    renamed,
+    tombstone_of,
+    user_after,
+    user_item,
+)
 from shared.observability.spans import trace_property
 
 AUTHOR_KEPT_S = 10.0
@@ -52,7 +70,7 @@ async def register_user(users: Container, new: NewUser, *, user_id: str, idempot
 
     Concurrent registrations create one user, and the others release their usernames. A registration without a key
     gets a random one. If the SDK resends the write because its response was lost, the record shows that it is not a
-    second registration. Raises UsernameTaken, AlreadyRegistered, IdempotencyKeyReused.
+    second registration. Raises UsernameTaken, AlreadyRegistered, IdempotencyKeyReused, AccountDeleted.
     """
     command_id = new_id("user", idempotency_key or uuid.uuid4().hex, user_id)
     record = idempotency_record(command_id, new, {"id": user_id}, userId=user_id)
@@ -66,18 +84,24 @@ async def _create(users: Container, user: Item, record: Item | None) -> Item | N
     """Reserve the username, then create the user and the record in one transaction.
 
     Returns the existing user for a retry, or None if another command created them. Raises UsernameTaken,
-    IdempotencyKeyReused.
+    IdempotencyKeyReused, AccountDeleted.
     """
-    user_id = user["id"]
+    user_id, replaced = user["id"], None
     # A retry reserves nothing: its user may have been renamed, and the username taken by someone else since.
     existing = None if record is None else await users.read(user_id, user_id)
-    if existing is None:
-        reservation = await reserve(users, user["username"], user_id, name_version=0)
+    if existing is not None and is_deleted(existing) and "formerUsernames" not in existing:
+        user, replaced = user_after(existing, user), existing["_etag"]
+    if existing is None or replaced:
+        reservation = await reserve(users, user["username"], user_id, name_version(user))
         try:
-            return await create_recorded(users, user | trace_property(), record, user_id)
-        except ItemExists:
-            existing = await get_user(users, user_id)
+            return await create_recorded(users, user | trace_property(), record, user_id, replaced=replaced)
+        except (ItemExists, ConditionFailed):
+            existing = await users.read_latest(user_id, user_id)
             await give_back(users, reservation, existing)
+            if existing is None:
+                raise UserNotFound(user_id) from None
+    if is_deleted(existing):
+        raise AccountDeleted
     # Without a record the id is random, so only a write that the SDK resends finds the user.
     return existing if record is None or await is_recorded(users, record, user_id) else None
 
@@ -109,21 +133,49 @@ async def edit_user(
             changed = await users.replace(after, etag=user["_etag"])
         except ConditionFailed:
             if reservation is not None:
-                await give_back(users, reservation, await get_user(users, user_id))
+                await give_back(users, reservation, await users.read_latest(user_id, user_id))
         else:
             remember(users, changed)
             return changed
     raise DatabaseUnavailable(f"concurrent renames of one user refused {RENAME_ATTEMPTS} attempts")
 
 
+async def delete_user(users: Container, user_id: str, *, if_match: Collection[str] | None = None) -> None:
+    """Replace a user by a tombstone: a point read and a write under its etag. Raises UserNotFound, VersionMismatch.
+
+    The users change feed then deletes their posts, comments and likes, and releases their usernames
+    (shared/propagation/users.py).
+    """
+    edit_id = uuid.uuid4().hex
+    for attempt in range(RENAME_ATTEMPTS):
+        if attempt:
+            await asyncio.sleep(random.uniform(0, RENAME_WAIT_S * attempt))  # noqa: S311 - jitter
+            stored = await users.read_latest(user_id, user_id)
+            if stored is not None and stored.get("editId") == edit_id:
+                return  # the SDK resent a write whose response was lost
+        user = await get_user(users, user_id)
+        if if_match is not None and User.last_edit(user) not in if_match:
+            raise VersionMismatch
+        with suppress(ConditionFailed):
+            tombstone = tombstone_of(user) | {"editId": edit_id, **trace_property()}
+            remember(users, await users.replace(tombstone, etag=user["_etag"]))
+            return
+    raise DatabaseUnavailable(f"concurrent renames of one user refused {RENAME_ATTEMPTS} attempts")
+
+
 async def get_author(users: Container, user_id: str) -> Item:
     """Return the user, up to some seconds stale: a point read unless cached. Raises UserNotFound."""
-    return _authors.get((users, user_id)) or await get_user(users, user_id)
+    author = _authors.get((users, user_id)) or await get_user(users, user_id)
+    if is_deleted(author):
+        raise UserNotFound(user_id)
+    return author
 
 
 async def get_user(users: Container, user_id: str) -> Item:
     """Q1: one point read. Raises UserNotFound."""
     user = await users.read(user_id, user_id) if is_item_id(user_id) else None
+    if user is not None and is_deleted(user):
+        remember(users, user)
     if user is None or user.get("type", User.TYPE) != User.TYPE:
         raise UserNotFound(user_id)
     remember(users, User.checked(user))

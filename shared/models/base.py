@@ -17,8 +17,9 @@ from shared.errors import ItemDamaged
 # An item as stored: camelCase properties, JSON values.
 Item = dict[str, Any]
 
-# The type of the tombstone that tells the change feed about the deletion of a post.
+# The type and the time to live of the tombstone that tells the change feed about the deletion of a post or a user.
 DELETED_TYPE = "tombstone"
+DELETED_TTL_S = 30 * 24 * 3600
 # In grapheme clusters: letters with their marks. One less if they write syllables, such as Hangul.
 USERNAME_LENGTH = (3, 30)
 USERNAME_CODE_POINTS = 120

@@ -7,7 +7,17 @@ from datetime import UTC, datetime
 from typing import Any, ClassVar, Literal
 
 from shared.errors import TooManyRenames
-from shared.models.base import Date, Item, RequestModel, Resource, UserId, Username, parse_moment
+from shared.models.base import (
+    DELETED_TYPE,
+    Date,
+    Item,
+    RequestModel,
+    Resource,
+    UserId,
+    Username,
+    integer_of,
+    parse_moment,
+)
 
 # Renames that the users change feed has not finished. More are refused: otherwise, one user could make their item, and
 # each of its deliveries, ever larger.
@@ -35,7 +45,12 @@ class User(Resource):
     """A user in a response."""
 
     TYPE: ClassVar[str] = "user"
-    INTERNAL: ClassVar[Mapping[str, type]] = {"nameVersion": int, "formerUsernames": list, "editId": str}
+    INTERNAL: ClassVar[Mapping[str, type]] = {
+        "nameVersion": int,
+        "formerUsernames": list,
+        "editId": str,
+        "sinceVersion": int,
+    }
 
     id: UserId
     type: Literal["user"] = "user"
@@ -88,9 +103,42 @@ def renamed(user: Item, username: str) -> Item:
     if len(former) > PENDING_RENAMES:
         raise TooManyRenames(_PENDING_S)
     further, passed_s = divmod(_age_s(user), _FURTHER_S)
-    if name_version(user) >= FIRST_RENAMES + further:
+    if name_version(user) - since_version(user) >= FIRST_RENAMES + further:
         raise TooManyRenames(_FURTHER_S - passed_s)
     return user | {"username": username, "nameVersion": name_version(user) + 1, "formerUsernames": former}
+
+
+def tombstone_of(user: Item) -> Item:
+    """Return the tombstone of a user who is deleted.
+
+    As after a rename, the users change feed handles it, and then removes `formerUsernames`, all names to release. It
+    has a later `nameVersion`, so that it replaces the user in caches.
+    """
+    kept = {name: user[name] for name in ("id", "userId", "creationDate")}
+    version, former = name_version(user) + 1, [*user.get("formerUsernames", []), user["username"]]
+    return {**kept, "type": DELETED_TYPE, "username": "", "nameVersion": version, "formerUsernames": former}
+
+
+def is_deleted(user: Mapping[str, Any]) -> bool:
+    return user.get("type") == DELETED_TYPE
+
+
+def user_after(tombstone: Item, user: Item) -> Item:
+    """Return the item of a new user who has the ID of a deleted one.
+
+    `sinceVersion` is the first `nameVersion` of the new user. Items with an earlier one are those of the deleted user.
+    """
+    version = name_version(tombstone) + 1
+    return user | {"nameVersion": version, "sinceVersion": version}
+
+
+def since_version(user: Mapping[str, Any]) -> int:
+    return integer_of(user, "sinceVersion")
+
+
+def is_of_deleted(item: Mapping[str, Any], user: Mapping[str, Any]) -> bool:
+    """Return whether a post, comment or like is of the user's deleted account; `user` can be the tombstone."""
+    return is_deleted(user) or integer_of(item, "nameVersion") < since_version(user)
 
 
 def _age_s(user: Item) -> float:

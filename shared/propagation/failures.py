@@ -16,7 +16,7 @@ from typing import Any
 from shared.database.container import Container, patch_of
 from shared.database.refusals import ItemExists, ItemMissing
 from shared.errors import DatabaseRefusal, DatabaseUnavailable, ItemTooLarge, RequestRefused
-from shared.models.base import Item, now
+from shared.models.base import DELETED_TYPE, Item, now
 
 _NAMESPACE = uuid.UUID("0d3f1d07-7c0e-5c07-8a38-0d1a0a6c7b55")
 # Items are limited to 2 MB. A larger change is left out; a replay reads the item from its container anyway.
@@ -33,7 +33,8 @@ async def keep_failure(
     There is another one if the database rejects the change as a part of the failure.
     """
     item_id = str(change.get("id"))
-    fits = len(json.dumps(dict(change), default=str)) <= _LARGEST_CHANGE
+    # The names of a deleted user must not be kept.
+    fits = change.get("type") != DELETED_TYPE and len(json.dumps(dict(change), default=str)) <= _LARGEST_CHANGE
     message = error.reason if isinstance(error, DatabaseRefusal) else str(error)
     failure = {
         "id": str(uuid.uuid5(_NAMESPACE, json.dumps([source, partition_key, item_id], default=str))),

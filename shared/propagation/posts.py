@@ -5,6 +5,7 @@
 - Post, comment or like with a stale username: the current name is written. This closes the race between a rename and a
   write that read the name before it, because the rename is stored by the time the change feed delivers the item, and
   the user is read after that (docs/reliability.md lists all reads).
+- Post, comment or like of a deleted user: it is deleted. This closes the same race.
 
 Each write to `posts` comes back as a change, which already has the current name, so the loop terminates.
 """
@@ -23,10 +24,12 @@ from shared.models.base import DELETED_TYPE, Item, integer_of, is_item_id, strin
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import Post, short_form, version_of
+from shared.models.user import is_of_deleted
 from shared.observability.spans import current_traceparent, span, trace_property, writer_of
 from shared.propagation.change_feeds import POSTS_CHANGE_FEED
 from shared.propagation.copies import Copies, FrontPageIndex, refill, trim
 from shared.propagation.delivery import DATABASE_ERRORS, handle_each
+from shared.propagation.erasure import erase_in_post
 from shared.propagation.pacing import Pace
 from shared.propagation.rename_fanout import is_outdated, rename_in_post
 
@@ -112,6 +115,9 @@ class _Delivery:
             raise ValueError("id differs from postId")
         if change["type"] == DELETED_TYPE:
             await self._remove(change)
+        elif author is not None and is_of_deleted(change, author):
+            with span("late erasure", caller=writer_of(author), links=[current_traceparent()]):
+                await erase_in_post(self.blog.posts, post_id, author, self.pace)
         elif author is not None and is_outdated(change, author):
             # The correction of a post is another change, which updates the copies. It is the rename's work.
             procedure = self.blog.transactions.rename_procedure

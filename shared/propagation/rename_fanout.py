@@ -7,7 +7,7 @@ By transactional batches, or by the article's stored procedure, which has the sa
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 
 from shared.database.container import Container, Operation, patch_of
@@ -32,43 +32,55 @@ _OUTDATED: Final = (
     " AND (NOT IS_DEFINED(c.userUsername) OR c.userUsername != @username)"
     " AND (NOT IS_DEFINED(c.nameVersion) OR c.nameVersion <= @nameVersion)"
 )
-_EVERYWHERE: Final = f"SELECT c.id, c.type, c.postId FROM c WHERE {_OUTDATED}"  # noqa: S608 - no values
 _IN_POST: Final = f"SELECT c.id, c.type FROM c WHERE {_OUTDATED} OFFSET 0 LIMIT @limit"  # noqa: S608 - no values
 
 
 async def fan_out_rename(posts: Container, user: Item, procedure: str | None, pace: Pace) -> int:
     """Rename all posts, comments and likes of the user; return how many.
 
-    Costs one query over all partitions, because no container records where a user has commented or liked. It also costs
-    a transaction for each 25 items of a post: a batch, or a call of `procedure`. The query sees all items from
-    before it. The posts change feed corrects later ones with the old name.
-
-    Each portion is renamed before the next one is read, so the next attempt after an unfinished one finds fewer items.
+    Besides the query of `fan_out`, it costs a transaction for each 25 items of a post: a batch, or a call of
+    `procedure`. The posts change feed corrects items that are written later with the former name.
     """
 
-    async def rename(items: Sequence[Item]) -> None:
+    async def rename_in(post_id: str, items: Sequence[Item]) -> None:
+        if procedure is None:
+            await _rename_items(posts, post_id, items, user, pace)
+        else:
+            await _call(procedure, posts, post_id, user, pace, expected=len(items))
+
+    return await fan_out(posts, _OUTDATED, _parameters(user), rename_in)
+
+
+async def fan_out(
+    posts: Container,
+    condition: str,
+    parameters: Mapping[str, Any],
+    write_in: Callable[[str, Sequence[Item]], Awaitable[None]],
+) -> int:
+    """Call `write_in` for each post with items that meet the condition; return how many items there are.
+
+    Costs one query over all partitions, because no container records where a user has commented or liked. The query
+    finds everything that was written before it, and returns `id`, `type` and `postId`. Each portion is written before
+    the next one is read, so the next attempt after an unfinished one finds fewer items.
+    """
+
+    async def write(items: Sequence[Item]) -> None:
         by_post: defaultdict[str, list[Item]] = defaultdict(list)
         for item in items:
             by_post[str(item["postId"])].append(item)
-
-        async def rename_in(post_id: str) -> None:
-            if procedure is None:
-                await _rename_items(posts, post_id, by_post[post_id], user, pace)
-            else:
-                await _call(procedure, posts, post_id, user, pace, expected=len(by_post[post_id]))
-
-        await for_each(by_post, rename_in)
+        await for_each(by_post, lambda post_id: write_in(post_id, by_post[post_id]))
 
     await posts.catch_up()
     portion: list[Item] = []
     count = 0
-    async for item in posts.query_across(_EVERYWHERE, _parameters(user), page_size=_PORTION):
+    everywhere = f"SELECT c.id, c.type, c.postId FROM c WHERE {condition}"  # noqa: S608 - no values
+    async for item in posts.query_across(everywhere, parameters, page_size=_PORTION):
         portion.append(item)
         count += 1
         if len(portion) == _PORTION:
-            await rename(portion)
+            await write(portion)
             portion = []
-    await rename(portion)
+    await write(portion)
     return count
 
 

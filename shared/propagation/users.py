@@ -1,7 +1,7 @@
-"""Handles renamed users: updates their items and releases their former usernames.
+"""Handles renamed and deleted users: updates or erases their items and releases their usernames.
 
-Handles items of type `user` only; the container's post copies and reservations are skipped. The last write empties
-`formerUsernames`. The change that follows has nothing left to do, so the loop terminates.
+Handles users and their tombstones only; the container's post copies and reservations are skipped. The last write
+removes `formerUsernames`. The change that follows has nothing left to do, so the loop terminates.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from shared.data import username_reservations
 from shared.data.blog import Blog
 from shared.database.container import patch_of
 from shared.database.refusals import ConditionFailed, ItemMissing
-from shared.models.base import Item, string_of
-from shared.models.user import User
+from shared.models.base import DELETED_TTL_S, DELETED_TYPE, Item, string_of
+from shared.models.user import User, is_deleted
 from shared.observability import metrics
 from shared.observability.spans import current_traceparent, span, trace_property, writer_of
 from shared.propagation.change_feeds import USERS_CHANGE_FEED
 from shared.propagation.concurrency import for_each
 from shared.propagation.delivery import handle_each
+from shared.propagation.erasure import erase, erase_from_failures
 from shared.propagation.pacing import Pace
 from shared.propagation.rename_fanout import fan_out_rename
 
@@ -31,13 +32,13 @@ _REMOVE_LIST = [{"op": "remove", "path": "/formerUsernames"}]
 
 async def handle_changed_users(blog: Blog, changes: Iterable[Mapping[str, Any]]) -> list[Exception]:
     """Handle a delivery; return the errors stored in `failures`. Raises DatabaseThrottled, DatabaseUnavailable."""
-    users = [dict(change) for change in changes if change.get("type") == User.TYPE]
+    users = [dict(change) for change in changes if change.get("type") in (User.TYPE, DELETED_TYPE)]
     latest = {(user["id"], str(user.get("userId"))): user for user in users}
     return await handle_each(USERS_CHANGE_FEED, blog.failures, latest.values(), partial(_handle_user, blog, Pace()))
 
 
 async def _handle_user(blog: Blog, pace: Pace, user: Item) -> None:
-    """Fan out a rename, release the former names, then remove them from the user.
+    """Fan out a rename or a deletion, release the former names, then remove them from the user.
 
     The removal comes last, so after a crash the change is delivered again and every step is repeated. A stale `user`
     is harmless: no step undoes what a later rename has written, and the later change is delivered, too.
@@ -48,8 +49,13 @@ async def _handle_user(blog: Blog, pace: Pace, user: Item) -> None:
         return
     # The fan-out continues the trace of the rename, and so do the changes that it writes.
     delivery_trace = current_traceparent()
-    with span("rename fan-out", caller=writer_of(user), links=[delivery_trace]) as recorded:
-        items = await fan_out_rename(blog.posts, user, blog.transactions.rename_procedure, pace)
+    name = "erasure" if is_deleted(user) else "rename fan-out"
+    with span(name, caller=writer_of(user), links=[delivery_trace]) as recorded:
+        if is_deleted(user):
+            items = await erase(blog.posts, user, pace)
+            await erase_from_failures(blog.failures, user["id"])
+        else:
+            items = await fan_out_rename(blog.posts, user, blog.transactions.rename_procedure, pace)
         recorded.set_attribute("blog.fan_out.items", items)
         metrics.fan_out_items.record(items)
         # Only a text can have a reservation; anything else is damage, and leaves with the list.
@@ -70,9 +76,14 @@ async def _release_names(blog: Blog, user: Item, names: list[str]) -> None:
     for start in range(0, max(len(names), 1), _PORTION):
         portion, left = names[start : start + _PORTION], names[start + _PORTION :]
         await for_each(portion, release)
-        rest = patch_of({"formerUsernames": left}) if left else _REMOVE_LIST
+        rest = patch_of({"formerUsernames": left}) if left else [*_REMOVE_LIST, *_expiry_of(user)]
         try:
             changed = await blog.users.patch(user["id"], user["id"], [*rest, *patch_of(trace_property())], etag=etag)
         except (ConditionFailed, ItemMissing):
             return
         etag = changed["_etag"]
+
+
+def _expiry_of(user: Item) -> list[dict[str, Any]]:
+    """A tombstone expires once nothing of the user is left."""
+    return patch_of({"ttl": DELETED_TTL_S}) if is_deleted(user) else []

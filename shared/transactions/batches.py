@@ -6,7 +6,8 @@ all of this or nothing. After a refusal, the command reads what exists and decid
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -88,6 +89,26 @@ async def remove_item(
         except BatchRefused as refused:
             if refused.index == COUNTING:
                 post = await _uncountable_post(posts, post_id, differences, refused)
+        else:
+            return True
+    raise _refused_too_often()
+
+
+async def remove_items(posts: Container, post_id: str, items: Sequence[Item]) -> bool:
+    """Remove comments and likes of a post and their counts: one batch. Return False if one of them no longer exists.
+
+    Of an item, only `id` and `type` are used. Raises PostNotFound.
+    """
+    differences = {name: -number for name, number in Counter(COUNTS[item["type"]] for item in items).items()}
+    deletions: list[Operation] = [("delete", (item["id"],)) for item in items]
+    post = None
+    for _ in range(COMMIT_ROUNDS):
+        try:
+            await posts.batch(post_id, [count_patch(post_id, differences, post), *deletions])
+        except BatchRefused as refused:
+            if refused.index != COUNTING:
+                return False
+            post = await _uncountable_post(posts, post_id, differences, refused)
         else:
             return True
     raise _refused_too_often()

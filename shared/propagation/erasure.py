@@ -1,0 +1,107 @@
+"""Erasure: deletes what a deleted user has written, at the pace of renames.
+
+A deleted post becomes a tombstone, and the posts change feed deletes its copies, comments and likes. A comment or like
+on another post is deleted in one transaction with the count of the post, in both transaction modes. Tombstones of the
+user's earlier posts lose the name, and failures lose the stored change. Each step finds only what is left, so an
+erasure that was interrupted continues when the change is delivered again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, Final
+
+from shared.data.posts import delete_post
+from shared.database.container import Container, patch_of
+from shared.database.refusals import BatchRefused, ConditionFailed, ItemMissing
+from shared.database.retries import RENAMING_REFUSALS
+from shared.errors import NoProgress, PostNotFound
+from shared.models.base import DELETED_TYPE, Item
+from shared.models.post import Post
+from shared.models.user import name_version
+from shared.propagation.pacing import Pace
+from shared.propagation.rename_fanout import ITEMS_PER_TRANSACTION, fan_out
+from shared.transactions.batches import remove_items
+
+# The items of accounts up to a `nameVersion`: a later account of the same user keeps its items.
+_OF_USER: Final = (
+    "c.userId = @userId AND (NOT IS_DEFINED(c.nameVersion) OR c.nameVersion <= @nameVersion) AND (c.type IN ('post',"
+    " 'comment', 'like') OR (c.type = 'tombstone' AND IS_DEFINED(c.userUsername) AND c.userUsername != ''))"
+    " AND (c.type = 'tombstone' OR NOT IS_DEFINED(c.ttl) OR c.ttl = -1)"
+)
+_IN_POST: Final = f"SELECT c.id, c.type FROM c WHERE {_OF_USER} OFFSET 0 LIMIT @limit"  # noqa: S608 - no values
+_FAILURES: Final = "SELECT c.id, c.source FROM c WHERE c.change.userId = @userId"
+_PAGE_SIZE: Final = 100
+
+
+async def erase(posts: Container, user: Item, pace: Pace) -> int:
+    """Delete the posts, comments and likes of a user's tombstone; return how many there were.
+
+    The posts change feed deletes those that are written later, because another process still knew the user.
+    """
+
+    async def erase_in(post_id: str, items: Sequence[Item]) -> None:
+        for start in range(0, len(items), ITEMS_PER_TRANSACTION):
+            if not await _erase_items(posts, post_id, items[start : start + ITEMS_PER_TRANSACTION], pace):
+                await erase_in_post(posts, post_id, user, pace)
+                return
+
+    return await fan_out(posts, _OF_USER, _parameters(user), erase_in)
+
+
+async def erase_in_post(posts: Container, post_id: str, user: Item, pace: Pace) -> None:
+    """Delete the user's post, or their comments and like on a post; safe to repeat. Raises NoProgress.
+
+    `user` is a tombstone, or the later account of a deleted user. A query in one partition and a batch for each 25
+    items, until the query finds none.
+    """
+    parameters = {**_parameters(user), "limit": ITEMS_PER_TRANSACTION}
+    refusals = 0
+    await posts.catch_up(post_id)
+    while items := await posts.query(_IN_POST, parameters, partition_key=post_id, page_size=ITEMS_PER_TRANSACTION):
+        refusals = 0 if await _erase_items(posts, post_id, items, pace) else refusals + 1
+        if refusals == RENAMING_REFUSALS:
+            raise NoProgress(f"the erasure in post {post_id} was refused {refusals} times in a row")
+
+
+async def erase_from_failures(failures: Container, user_id: str) -> None:
+    """Remove the stored changes of a user: a query of the container, and a write for each. A replay reads the item."""
+    found = failures.query_across(_FAILURES, {"userId": user_id}, page_size=_PAGE_SIZE)
+    for failure in [failure async for failure in found]:
+        with suppress(ItemMissing):  # it has been replayed
+            await failures.patch(failure["id"], failure["source"], patch_of({"change": None}))
+
+
+async def _erase_items(posts: Container, post_id: str, items: Sequence[Item], pace: Pace) -> bool:
+    """Delete known items of one post; return False if a refusal requires that they are read again."""
+    by_type = {item["type"]: item for item in items}
+    if Post.TYPE in by_type:
+        async with pace.transaction(1):
+            with suppress(PostNotFound):
+                await delete_post(posts, post_id)
+        return True  # the posts change feed deletes its comments and likes
+    if DELETED_TYPE in by_type:
+        async with pace.transaction(1):
+            with suppress(ItemMissing, ConditionFailed):
+                await posts.patch(post_id, post_id, patch_of({"userUsername": ""}))
+        return True
+    async with pace.transaction(len(items)):
+        try:
+            return await remove_items(posts, post_id, items)
+        except PostNotFound:
+            return await _expire(posts, post_id, items)
+
+
+async def _expire(posts: Container, post_id: str, items: Sequence[Item]) -> bool:
+    """Let the items of a deleted post expire, as the posts change feed does."""
+    try:
+        await posts.batch(post_id, [("patch", (item["id"], patch_of({"ttl": 1}))) for item in items])
+    except BatchRefused:
+        return False
+    return True
+
+
+def _parameters(user: Item) -> dict[str, Any]:
+    """`user` is a tombstone, or a later account, whose first version is that after the tombstone's."""
+    return {"userId": user["id"], "nameVersion": user.get("sinceVersion", name_version(user) + 1) - 1}
