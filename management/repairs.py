@@ -14,17 +14,18 @@ from management.verification.date_like_texts import Place, container_of
 from management.verification.invariants import is_version
 from shared.data import username_reservations
 from shared.data.blog import Blog
-from shared.data.posts import DELETED_TTL_S
 from shared.database.container import Container, patch_of
 from shared.database.date_like_texts import TEXTS
 from shared.database.refusals import ConditionFailed, ItemMissing
 from shared.errors import DatabaseUnavailable, ItemDamaged, UsernameTaken
-from shared.models.base import DELETED_TYPE, Item, integer_of, is_item_id, is_valid, iso_utc
+from shared.models.base import DELETED_TTL_S, DELETED_TYPE, Item, integer_of, is_item_id, is_valid, iso_utc
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import Post
-from shared.models.user import User, name_version
+from shared.models.user import User, is_deleted, is_of_deleted, name_version
 from shared.propagation.copies import Copies
+from shared.propagation.erasure import erase_in_post
+from shared.propagation.pacing import Pace
 from shared.propagation.rename_fanout import is_outdated, rename_in_post
 
 _ATTEMPTS = 20
@@ -106,7 +107,9 @@ class Repairs:
         raise DatabaseUnavailable(f"post {post_id} changes too often to be counted")
 
     async def update_usernames(self, place: tuple[str, list[str]]) -> None:
-        """Update stale usernames on a post's items. Costs two point reads per item and a rename per stale user.
+        """Update stale usernames on a post's items, and erase items of deleted users.
+
+        Costs two point reads per item and a rename or an erasure per stale user.
 
         The change-feed functions check one item per user, so they miss items without a name version.
         """
@@ -115,7 +118,10 @@ class Repairs:
             item = await self.blog.posts.read(item_id, post_id)
             user_id = str(item.get("userId")) if item else ""
             user = await self.blog.users.read(user_id, user_id) if is_item_id(user_id) else None
-            if item and user and is_valid(User, user) and is_outdated(item, user):
+            if item and user and is_of_deleted(item, user):
+                await erase_in_post(self.blog.posts, post_id, user, Pace())
+                self.changed += 1
+            elif item and user and is_valid(User, user) and is_outdated(item, user):
                 await rename_in_post(self.blog.posts, post_id, user)
                 self.changed += 1
             elif item and user and is_valid(User, user) and _is_ahead(item, user):
@@ -162,7 +168,7 @@ class Repairs:
         if held is None:
             return
         owner = await self.blog.users.read_latest(held["ownerId"], held["ownerId"])
-        if owner is not None and not is_valid(User, owner):
+        if owner is not None and not is_deleted(owner) and not is_valid(User, owner):
             return
         with suppress(ConditionFailed, ItemMissing):  # changed since
             if abandoned := await username_reservations.claim_abandoned(self.blog.users, held, owner):

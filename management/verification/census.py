@@ -24,7 +24,7 @@ from shared.data.blog import Blog
 from shared.data.posts import FRONT_PAGE_LENGTH
 from shared.database.container import Container, is_addressable
 from shared.errors import ItemDamaged
-from shared.models.base import Item, Resource, integer_of, is_item_id
+from shared.models.base import DELETED_TYPE, Item, Resource, integer_of, is_item_id
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import Post, short_form, version_of
@@ -92,6 +92,8 @@ class Census:
     incomplete_users: list[str] = field(default_factory=list)
     users: list[str] = field(default_factory=list)
     reservations: list[str] = field(default_factory=list)
+    # tombstones of users whose items or usernames may be left
+    deletions: list[str] = field(default_factory=list)
     # live items that have a ttl
     expiring: list[Place] = field(default_factory=list)
     # (post ID, item ID)
@@ -137,6 +139,9 @@ class _Reader:
             match item.get("type", User.TYPE):
                 case User.TYPE:
                     self._see_user(item)
+                case tombstone if tombstone == DELETED_TYPE:
+                    if item.get("formerUsernames"):
+                        self.census.deletions.append(item["id"])
                 case username_reservations.TYPE:
                     if self._obeys("users", "reservation", item):
                         self.reservations[item["id"]] = _Reservation(item["ownerId"], "ttl" in item)

@@ -13,12 +13,11 @@ from management.verification.findings import REBUILD, Finding, Kind
 from management.verification.invariants import is_username
 from shared.data import username_reservations
 from shared.data.blog import Blog
-from shared.data.posts import DELETED_TTL_S
-from shared.models.base import DELETED_TYPE, Item, integer_of, is_item_id, is_valid
+from shared.models.base import DELETED_TTL_S, DELETED_TYPE, Item, integer_of, is_item_id, is_valid
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import Post
-from shared.models.user import User, name_version
+from shared.models.user import User, is_deleted, is_of_deleted, name_version
 from shared.propagation.concurrency import for_each
 
 _LASTING = (
@@ -46,6 +45,7 @@ async def examine(blog: Blog, census: Census) -> list[Finding]:
     await for_each(census.date_like, examination.date_like)
     await for_each(census.expiring, examination.expiring)
     await for_each(dict.fromkeys(census.users), examination.user)
+    await for_each(census.deletions, examination.deletion)
     await for_each(census.reservations, examination.reservation)
     await for_each(census.names, examination.name)
     await for_each(census.counts, examination.count)
@@ -103,6 +103,11 @@ class _Examination:
         elif "ttl" in reservation:  # written before reservations were permanent
             self._found(Kind.RESERVATION, subject, "the reservation expires")
 
+    async def deletion(self, user_id: str) -> None:
+        user = await self.blog.users.read(user_id, user_id)
+        if user is not None and is_deleted(user) and user.get("formerUsernames"):
+            self._found(Kind.DELETION, f"user {user_id}", "items or usernames of the deleted user can be left")
+
     async def reservation(self, key: str) -> None:
         reservation = await self.blog.users.read(key, key)
         if reservation is None:
@@ -125,7 +130,14 @@ class _Examination:
         if user is not None and not is_valid(User, user):
             return  # its own finding
         if user is None:
-            self._found(Kind.NAME, subject, f"user {item.get('userId')} does not exist", _RESTORE_USER)
+            user_id = str(item.get("userId"))
+            stored = await self.blog.users.read(user_id, user_id) if is_item_id(user_id) else None
+            if stored is not None and is_deleted(stored):
+                self._found(Kind.DELETION, subject, f"user {user_id} is deleted")
+            else:
+                self._found(Kind.NAME, subject, f"user {user_id} does not exist", _RESTORE_USER)
+        elif is_of_deleted(item, user):
+            self._found(Kind.DELETION, subject, f"of the deleted account of user {user['id']}")
         elif item.get("userUsername") != user["username"]:
             stated = repr(item["userUsername"]) if "userUsername" in item else "absent"
             self._found(Kind.NAME, subject, f"the username is {stated}, but user {user['id']} is {user['username']!r}")

@@ -25,6 +25,7 @@ class Kind(Enum):
     LEFTOVER = "Leftovers of deleted posts"
     RESERVATION = "Missing or wrong username reservations"
     RENAME = "Unfinished renames"
+    DELETION = "Unfinished deletions of users"
     ABANDONED = "Abandoned reservations (anyone can register the username)"
     FAILURE = "Failed changes"
 

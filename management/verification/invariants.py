@@ -13,9 +13,8 @@ from typing import Any
 
 from management.verification.findings import Kind
 from shared.data import username_reservations
-from shared.data.posts import DELETED_TTL_S
 from shared.database.container import is_addressable
-from shared.models.base import Item, is_item_id, is_whole_number, parse_moment
+from shared.models.base import DELETED_TTL_S, Item, is_item_id, is_whole_number, parse_moment
 from shared.models.characters import is_blank
 
 # Cosmos DB stores numbers as IEEE 754 doubles: https://www.rfc-editor.org/rfc/rfc8259#section-6

@@ -1,0 +1,260 @@
+"""Deleted users: what they have written, its copies and their usernames disappear, whatever runs at the same time."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+
+import pytest
+
+from management.rebuild import rebuild
+from management.verification.findings import Kind
+from management.verify import verify
+from shared.data import username_reservations
+from shared.data.blog import Blog as StoredBlog
+from shared.data.comments import create_comment
+from shared.data.likes import create_like
+from shared.data.posts import create_post, delete_post, list_posts_of_user
+from shared.data.users import create_user, delete_user, edit_user, get_author, get_user, register_user
+from shared.database.client import connect
+from shared.errors import AccountDeleted, DatabaseUnavailable, UserNotFound, VersionMismatch
+from shared.models.base import Item
+from shared.models.comment import NewComment
+from shared.models.like import NewLike
+from shared.models.post import NewPost
+from shared.models.user import NewUser, User, UserChanges
+from shared.propagation.failures import keep_failure
+from tests.blog import Blog
+from tests.items import unique
+from tests.polling import eventually
+
+TEXT = "A text of the user."
+
+
+async def a_registered_user(blog: Blog) -> Item:
+    return await create_user(blog.users, NewUser(username=unique("ada")), idempotency_key=None)
+
+
+async def a_written_post(stored: StoredBlog, user: Item) -> Item:
+    new = NewPost(user_id=user["id"], title="A title", content=TEXT)
+    return await create_post(stored, new, idempotency_key=None)
+
+
+async def respond(stored: StoredBlog, post: Item, user: Item, comments: int = 3) -> None:
+    """Comment on a post several times, and like it once, with an idempotency key."""
+    for _ in range(comments):
+        new = NewComment(user_id=user["id"], content=TEXT)
+        await create_comment(stored, post["id"], new, idempotency_key=None)
+    await create_like(stored, post["id"], NewLike(user_id=user["id"]), idempotency_key=unique("key"))
+
+
+@asynccontextmanager
+async def another_process(blog: Blog) -> AsyncIterator[StoredBlog]:
+    """The same database through another client, which has its own cache of authors."""
+    async with connect(blog.settings) as client:
+        yield Blog(blog.emulator, blog.settings, client.get_database_client(blog.settings.database)).stored
+
+
+@dataclass
+class World:
+    """A user and another one, who both have written on the posts of both."""
+
+    blog: Blog
+    user: Item
+    other: Item
+    posts_of_other: list[Item]
+
+    async def assert_erased(self) -> None:
+        """Nothing of the user is left, soon, except their tombstone; what the other user has written is."""
+        await eventually(self._is_erased)  # comments and likes of deleted posts expire
+        assert await verify(self.blog.stored) == []
+        for post in self.posts_of_other:
+            assert await self.blog.counts(post) == (3, 1)
+
+    async def _is_erased(self) -> bool:
+        items = [
+            item
+            for container in (self.blog.users, self.blog.posts, self.blog.feed, self.blog.failures)
+            for item in await self.blog.all_items(container)
+        ]
+        # Records expire after 24 hours.
+        lasting = [item for item in items if not (item.get("type") == "idempotency" and 0 < item["ttl"] <= 24 * 3600)]
+        tombstones = [item for item in lasting if item.get("userId") == self.user["id"]]
+        return self.user["username"] not in str(lasting) and all(
+            (item["type"], item["ttl"]) == ("tombstone", 30 * 24 * 3600) for item in tombstones
+        )
+
+
+@pytest.fixture
+async def world(blog: Blog) -> World:
+    user, other = await a_registered_user(blog), await a_registered_user(blog)
+    posts = [await a_written_post(blog.stored, author) for author in (user, user, other, other)]
+    for post in posts:
+        for responder in (user, other):
+            await respond(blog.stored, post, responder)
+    await delete_post(blog.posts, posts[0]["id"])
+    await blog.drain()
+    return World(blog, user, other, posts[2:])
+
+
+async def test_everything_of_a_deleted_user_disappears(blog: Blog, world: World) -> None:
+    await delete_user(blog.users, world.user["id"])
+
+    with pytest.raises(UserNotFound):
+        await get_user(blog.users, world.user["id"])
+    with pytest.raises(UserNotFound):
+        await get_author(blog.users, world.user["id"])
+    with pytest.raises(UserNotFound):
+        await list_posts_of_user(blog.users, world.user["id"], limit=10, cursor=None)
+    assert Kind.DELETION in {finding.kind for finding in await verify(blog.stored)}
+    await blog.drain()
+    await world.assert_erased()
+    tombstone = await blog.users.read(world.user["id"], world.user["id"])
+    assert tombstone is not None
+    assert "formerUsernames" not in tombstone
+
+
+async def test_the_users_feed_alone_erases_items(blog: Blog, world: World) -> None:
+    """The posts feed erases later items, which would hide that the fan-out misses some."""
+    await delete_user(blog.users, world.user["id"])
+
+    await blog.handle_users(await blog.changes(blog.users))
+
+    left = [item for post in world.posts_of_other for item in await blog.items_of(post)]
+    assert [item for item in left if item.get("userId") == world.user["id"] and item["type"] != "idempotency"] == []
+
+
+async def test_the_username_is_free_at_once_and_released_later(blog: Blog, world: World) -> None:
+    await delete_user(blog.users, world.user["id"])
+
+    successor = await create_user(blog.users, NewUser(username=world.user["username"]), idempotency_key=None)
+    await blog.drain()
+
+    key = username_reservations.reservation_id(world.user["username"])
+    held = await blog.users.read(key, key)
+    assert held is not None
+    assert held["ownerId"] == successor["id"]
+    assert await verify(blog.stored) == []
+
+
+async def test_a_deletion_applies_to_the_last_name_only(blog: Blog) -> None:
+    user = await a_registered_user(blog)
+    renamed = await edit_user(blog.users, user["id"], UserChanges(username=unique("countess")))
+
+    with pytest.raises(VersionMismatch):
+        await delete_user(blog.users, user["id"], if_match={User.last_edit(user)})
+    await delete_user(blog.users, user["id"], if_match={User.last_edit(renamed)})
+    with pytest.raises(UserNotFound):
+        await delete_user(blog.users, user["id"])
+
+
+async def test_what_another_process_writes_later_is_erased(blog: Blog, world: World) -> None:
+    """It has cached the author, so its commands do not see the deletion."""
+    async with another_process(blog) as elsewhere:
+        await get_author(elsewhere.users, world.user["id"])
+        await delete_user(blog.users, world.user["id"])
+        await blog.handle_users(await blog.changes(blog.users))
+
+        late = await a_written_post(elsewhere, world.user)
+        for post in (late, *world.posts_of_other):
+            await respond(elsewhere, post, world.user)
+
+    await respond(blog.stored, late, world.other)
+    await blog.drain()
+    await world.assert_erased()
+
+
+async def test_a_rename_that_loses_against_a_deletion_gives_its_name_back(
+    blog: Blog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user, name, users = await a_registered_user(blog), unique("countess"), blog.users
+    replace = users.replace
+
+    async def delete_first(item: Item, *, etag: str) -> Item:
+        if item["type"] == "user":
+            await delete_user(blog.users, user["id"])
+        return await replace(item, etag=etag)
+
+    monkeypatch.setattr(users, "replace", delete_first)
+    with pytest.raises(UserNotFound):
+        await edit_user(users, user["id"], UserChanges(username=name))
+
+    key = username_reservations.reservation_id(name)
+    assert await blog.users.read(key, key) is None
+
+
+async def test_a_user_can_register_again_and_late_items_of_the_deleted_account_are_erased(
+    blog: Blog, world: World
+) -> None:
+    user_id = unique("signed-in")
+    first = await register_user(blog.users, NewUser(username=unique("ada")), user_id=user_id, idempotency_key=None)
+    async with another_process(blog) as elsewhere:
+        await get_author(elsewhere.users, user_id)
+        await respond(blog.stored, world.posts_of_other[0], first)
+        await delete_user(blog.users, user_id)
+        with pytest.raises(AccountDeleted):
+            await register_user(blog.users, NewUser(username=unique("eve")), user_id=user_id, idempotency_key=None)
+        await blog.drain()
+
+        again = await register_user(
+            blog.users, NewUser(username=first["username"]), user_id=user_id, idempotency_key=None
+        )
+        post = await a_written_post(blog.stored, again)
+        await respond(elsewhere, world.posts_of_other[1], first)
+
+    await blog.drain()
+    written = [item for each in world.posts_of_other for item in await blog.items_of(each)]
+    assert [item for item in written if item.get("userId") == user_id and item["type"] != "idempotency"] == []
+    assert await blog.posts.read(post["id"], post["id"]) is not None
+    assert (await get_user(blog.users, user_id))["username"] == first["username"]
+    assert await verify(blog.stored) == []
+
+
+async def test_a_retried_registration_of_a_deleted_user_creates_nothing(blog: Blog) -> None:
+    new, key = NewUser(username=unique("ada")), unique("key")
+    user = await create_user(blog.users, new, idempotency_key=key)
+    await delete_user(blog.users, user["id"])
+
+    with pytest.raises(AccountDeleted):
+        await create_user(blog.users, new, idempotency_key=key)
+    await blog.drain()
+    with pytest.raises(AccountDeleted):
+        await create_user(blog.users, new, idempotency_key=key)
+
+    assert await verify(blog.stored) == []
+
+
+async def test_texts_of_the_user_leave_the_failures(blog: Blog, world: World) -> None:
+    source = {"source": "on_posts_changed", "container": "posts", "partition_key": "p"}
+    change = {"id": "p", "userId": world.user["id"], "content": TEXT, "userUsername": world.user["username"]}
+    await keep_failure(blog.failures, **source, change=change, error=ValueError("a fault"))
+
+    await delete_user(blog.users, world.user["id"])
+    await blog.drain()
+
+    [failure] = await blog.all_items(blog.failures)
+    assert failure["change"] is None
+
+
+@pytest.mark.parametrize("after", range(0, 24, 2))
+async def test_a_crash_after_any_request_is_repaired(blog: Blog, world: World, after: int) -> None:
+    await delete_user(blog.users, world.user["id"])
+    changes = await blog.changes(blog.users)
+    lost = (
+        f"503 operation=batch,create,delete,execute,patch,replace,query database={blog.settings.database} skip={after}"
+    )
+
+    with blog.emulator.faults.during(lost), suppress(DatabaseUnavailable):
+        await blog.handle_users(changes)
+
+    await blog.drain()
+    await world.assert_erased()
+
+
+async def test_a_rebuild_finishes_a_deletion(blog: Blog, world: World) -> None:
+    await delete_user(blog.users, world.user["id"])
+
+    await rebuild(blog.stored, lambda _: None)
+
+    await world.assert_erased()
