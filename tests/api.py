@@ -82,6 +82,9 @@ class Api:
         """C1."""
         return await self.send("PUT", f"/api/users/{_id(user_id)}", body={"username": username}, headers=headers)
 
+    async def delete_user(self, user_id: str, headers: Headers = None) -> ApiResponse:
+        return await self.send("DELETE", f"/api/users/{_id(user_id)}", headers=headers)
+
     async def get_user(self, user_id: str, headers: Headers = None) -> ApiResponse:
         """Q1."""
         return await self.send("GET", f"/api/users/{_id(user_id)}", headers=headers)

@@ -56,7 +56,7 @@ PROBLEMS: dict[type[Exception], Problem] = {
     errors.CommentNotFound: Problem(404, "Comment not found"),
     errors.UsernameTaken: Problem(409, "Username taken"),
     errors.AlreadyRegistered: Problem(409, "Already registered"),
-    errors.AccountDeleted: Problem(409, "Account deleted", retry_after_s=60),
+    errors.AccountDeleted: Problem(409, "Account deleted"),
     errors.VersionMismatch: Problem(412, "Version mismatch"),
     errors.BodyTooLarge: Problem(413, "Body too large"),
     errors.UnsupportedBody: Problem(415, "Unsupported body"),

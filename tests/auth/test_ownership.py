@@ -57,6 +57,7 @@ ATTEMPTS: dict[str, list[Attempt]] = {
     # A registration cannot name a user; see test_registration.py.
     "create_user": [],
     "edit_user": [lambda api, victim: api.edit_user(victim.user["id"], unique("mallory"))],
+    "delete_user": [lambda api, victim: api.delete_user(victim.user["id"])],
     "create_post": [lambda api, victim: api.create_post(victim.user["id"], "A title", "Forged.")],
     "edit_post": [
         lambda api, victim: api.edit_post(victim.post["id"], "A title", "Forged."),

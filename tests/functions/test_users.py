@@ -247,3 +247,41 @@ async def test_a_user_who_is_renamed_all_the_time_pays_the_same_for_each_rename_
     assert 0 < int(refused.headers["retry-after"]) <= 3600
     assert refused.charge_ru < 2
     assert same.status == 200  # not a rename
+
+
+async def test_a_deleted_user_is_gone_with_everything_they_have_written(api: Api) -> None:
+    user, other = await api.new_user(), await api.new_user()
+    own, post = await api.new_post(user), await api.new_post(other)
+    for author in (user, other):
+        await api.new_comment(post, author)
+        await api.new_like(post, author)
+
+    deleted = await api.delete_user(user["id"])
+
+    assert (deleted.status, (await api.get_user(user["id"])).status) == (204, 404)
+    assert (await api.send("GET", f"/api/users/{user['id']}/posts")).status == 404
+    assert (await api.create_post(user["id"], "A title", "Some content.")).status == 404
+    assert (await api.create_user(user["username"])).status == 201
+
+    async def is_erased() -> bool:
+        counts = (await api.get_post(post["id"])).body
+        listed = [item["id"] for item in (await api.get_feed(limit=100)).body["items"]]
+        is_listed = own["id"] in listed
+        is_gone = (await api.get_post(own["id"])).status == 404 and not is_listed
+        return is_gone and (counts["commentCount"], counts["likeCount"]) == (1, 1)
+
+    await eventually(is_erased)
+    responses = [await api.list_comments(post["id"]), await api.list_likes(post["id"])]
+    assert [[item["userId"] for item in page.body["items"]] for page in responses] == [[other["id"]]] * 2
+    assert (await api.delete_user(user["id"])).status == 404
+
+
+async def test_a_user_is_deleted_only_in_the_version_that_the_client_knows(api: Api) -> None:
+    user = await api.new_user()
+    first = await api.get_user(user["id"])
+    renamed = await api.edit_user(user["id"], unique("countess"))
+
+    stale = await api.delete_user(user["id"], {"If-Match": first.etag})
+
+    assert (stale.status, stale.body["title"]) == (412, "Version mismatch")
+    assert (await api.delete_user(user["id"], {"If-Match": renamed.etag})).status == 204

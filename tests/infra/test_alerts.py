@@ -54,7 +54,7 @@ def test_the_standstill_alert_knows_all_commands_and_change_feeds() -> None:
     names = [one.name for one in operations_of(users, posts, comments, likes) if one.is_command]
 
     assert [name for name in names if not re.match(commands, name)] == []
-    assert {name for name in names if name.endswith("_user")} == {"create_user", "edit_user"}
+    assert {name for name in names if name.endswith("_user")} == {"create_user", "edit_user", "delete_user"}
     assert [function for function in CHANGE_FEEDS if f"'{function}'" not in query] == []
 
 

@@ -43,6 +43,7 @@ RAISED = [
     errors.MalformedRequest("The body must be a JSON object."),
     errors.NotAuthenticated("The token has expired."),
     errors.Forbidden("You cannot act as this user."),
+    errors.AccountDeleted(),
     *(error("7f2c1b52") for error in (errors.UserNotFound, errors.PostNotFound, errors.CommentNotFound)),
     errors.UsernameTaken("ada"),
     errors.AlreadyRegistered("7f2c1b52"),
@@ -224,6 +225,7 @@ def test_retry_after_is_described_only_for_429_and_503(document: dict[str, Any])
     ("method", "path", "statuses"),
     [
         ("post", "/users", "201 400 401 409 413 415 422 429 500 503 507"),
+        ("delete", "/users/{userId}", "204 400 401 404 412 429 500 503 507"),
         ("put", "/posts/{postId}", "200 400 401 404 412 413 415 422 429 500 503 507"),
         ("delete", "/posts/{postId}/likes/{userId}", "204 400 401 404 412 429 500 503 507"),
         ("get", "/posts/{postId}", "200 304 400 404 429 500 503"),
