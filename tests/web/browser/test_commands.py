@@ -180,6 +180,40 @@ async def test_a_renamed_user_has_the_new_name_on_every_page(visit: Visit, api: 
             await ada.open(path)
 
 
+async def test_an_account_is_deleted_on_its_own_page_only_after_its_name_was_typed(visit: Visit, api: Api) -> None:
+    user, other = await api.new_user(), await api.new_user()
+    post = await api.new_post(other)
+    await api.new_comment(post, user)
+    ada = await visit(f"/users/{user['id']}")
+    button = ada.page.get_by_role("button", name="Delete account")
+    await expect(button).to_have_count(0)
+    await ada.be(user)
+
+    await button.click()
+    field = ada.page.get_by_label("Type your username to confirm")
+    await expect(field).to_be_focused()
+    await expect(field).to_have_accessible_description(re.compile("cannot be undone"))
+    await ada.page.keyboard.press("Escape")
+    await expect(field).to_be_hidden()
+    await expect(button).to_be_focused()
+    await button.press("Enter")
+    await field.fill(other["username"])
+    await field.press("Enter")
+    assert (await api.get_user(user["id"])).status == 200
+    await field.fill(user["username"])
+    await field.press("Enter")
+
+    await expect(ada.page).to_have_url(re.compile("/$"))
+    await expect(ada.page.get_by_role("status").first).to_contain_text("Your account is deleted")
+    await expect(ada.corner.get_by_role("button", name="Sign in")).to_be_visible()
+    assert (await api.get_user(user["id"])).status == 404
+
+    async def is_gone() -> bool:
+        return (await api.get_post(post["id"])).body["commentCount"] == 0
+
+    await eventually(is_gone)
+
+
 async def test_a_taken_name_is_refused_with_advice(visit: Visit, api: Api) -> None:
     taken = await api.new_user()
     ada = await visit()
