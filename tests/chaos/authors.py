@@ -41,6 +41,7 @@ class Author:
             return self._create_post
         weights: dict[Callable[[], Awaitable[None]], int] = {
             self._create_user: 1 if len(self._users) < _MOST_USERS else 0,
+            self._come_and_go: 1,
             self._rename: 3,
             self._create_post: 4 if len(self._posts) < _MOST_POSTS else 0,
             self._edit_post: 5,
@@ -65,6 +66,37 @@ class Author:
             self._record.created[name].add(answer.body["id"])
             self._record.names[answer.body["id"]] = {name}
             self._users.append(answer.body["id"])
+
+    async def _come_and_go(self) -> None:
+        """Create a user, write as them, and delete them. Whatever a late attempt writes must be erased, too."""
+        name, title, text = self._mark(), self._mark(), self._mark()
+        self._record.created |= {name: set(), title: set(), text: set()}
+        user = await self._api_client.create("/users", {"username": name})
+        if not self._expect(user, "create a user", 201):
+            return
+        user_id, others = user.body["id"], self._some_post()
+        self._record.created[name].add(user_id)
+        # From now on, everything can be there or not, until the deletion is acknowledged.
+        self._record.names[user_id] = {name, None}
+        like = self._record.likes.setdefault((others, user_id), {True, False})
+        post = await self._api_client.create("/posts", {"userId": user_id, "title": title, "content": title})
+        if not self._expect(post, "create a post", 201):
+            return
+        self._record.created[title].add(post.body["id"])
+        self._record.post_created(post.body["id"], title, for_all=False)
+        self._record.posts[post.body["id"]].add(None)
+        written = CommentState(others, {True, False})
+        comment = await self._api_client.create(f"/posts/{others}/comments", {"userId": user_id, "content": text})
+        if comment.status == 201:
+            self._record.created[text].add(comment.body["id"])
+            self._record.comments[comment.body["id"]] = written
+        await self._api_client.create(f"/posts/{others}/likes", {"userId": user_id})
+        deleted = await self._api_client.send("DELETE", f"/users/{user_id}")
+        if self._expect(deleted, "delete a user", 204, 404):
+            self._record.names[user_id] = {None}
+            self._record.posts[post.body["id"]] = {None}
+            written.there = {False}
+            like.intersection_update({False})
 
     async def _create_post(self) -> None:
         mark = self._mark()

@@ -29,10 +29,11 @@ class CommentState:
 class RunRecord:
     """The possible states of everything: one if acknowledged, two if a client gave up.
 
-    A post's state is its title, or None if deleted. `created` maps each creation's unique text to the acknowledged IDs.
+    The state of a user or post is the username or title, or None if deleted. `created` maps each creation's unique text
+    to the acknowledged IDs.
     """
 
-    names: dict[str, set[str]] = field(default_factory=dict)
+    names: dict[str, set[str | None]] = field(default_factory=dict)
     posts: dict[str, set[str | None]] = field(default_factory=dict)
     comments: dict[str, CommentState] = field(default_factory=dict)
     likes: dict[PostAndUser, set[bool]] = field(default_factory=dict)
