@@ -33,8 +33,9 @@ async def keep_failure(
     There is another one if the database rejects the change as a part of the failure.
     """
     item_id = str(change.get("id"))
-    # The names of a deleted user must not be kept.
-    fits = change.get("type") != DELETED_TYPE and len(json.dumps(dict(change), default=str)) <= _LARGEST_CHANGE
+    # The names of a deleted user must not be kept. A replay needs only their tombstone.
+    is_deleted_user = change.get("type") == DELETED_TYPE and "formerUsernames" in change
+    fits = not is_deleted_user and len(json.dumps(dict(change), default=str)) <= _LARGEST_CHANGE
     message = error.reason if isinstance(error, DatabaseRefusal) else str(error)
     failure = {
         "id": str(uuid.uuid5(_NAMESPACE, json.dumps([source, partition_key, item_id], default=str))),

@@ -31,7 +31,7 @@ from shared.propagation.copies import Copies, FrontPageIndex, refill, trim
 from shared.propagation.delivery import DATABASE_ERRORS, handle_each
 from shared.propagation.erasure import erase_in_post
 from shared.propagation.pacing import Pace
-from shared.propagation.rename_fanout import is_outdated, rename_in_post
+from shared.propagation.rename_fanout import ITEMS_PER_TRANSACTION, is_outdated, rename_in_post
 
 # Comments and likes of a deleted post.
 _TTL_S = 1
@@ -176,7 +176,7 @@ class _Delivery:
         await self.user_copies.remove(post)
         await self.front_page_copies.remove(post)
         self.front_page.discard(post)
-        await expire_contributions(self.blog.posts, post["postId"])
+        await expire_contributions(self.blog.posts, post["postId"], self.pace)
 
     async def _refill_front_page(self, _: Item) -> None:
         self.has_filled_front_page = await refill(self.front_page_copies) or self.has_filled_front_page
@@ -189,19 +189,20 @@ class _Delivery:
         await trim(self.front_page_copies, self.front_page)
 
 
-async def expire_contributions(posts: Container, post_id: str) -> None:
-    """Set a TTL on the comments and likes of a deleted post: a query and a batch for each hundred of them.
+async def expire_contributions(posts: Container, post_id: str, pace: Pace) -> None:
+    """Set a TTL on the comments and likes of a deleted post: a query and a batch for each 25 of them, at a pace.
 
     The queries must be at least as new as the deletion. No comments and likes are added after it. Raises NoProgress.
     """
     refusals = 0
     await posts.catch_up(post_id)
     while ids := await posts.query(
-        _CONTRIBUTIONS, {"limit": BATCH_LIMIT}, partition_key=post_id, page_size=BATCH_LIMIT
+        _CONTRIBUTIONS, {"limit": ITEMS_PER_TRANSACTION}, partition_key=post_id, page_size=ITEMS_PER_TRANSACTION
     ):
         try:
             expiry = patch_of({"ttl": _TTL_S, **trace_property()})
-            await posts.batch(post_id, [("patch", (item_id, expiry)) for item_id in ids])
+            async with pace.transaction(len(ids)):
+                await posts.batch(post_id, [("patch", (item_id, expiry)) for item_id in ids])
             refusals = 0
         except BatchRefused as refused:  # one of them has expired since the query
             refusals += 1

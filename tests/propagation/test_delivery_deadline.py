@@ -124,7 +124,7 @@ async def test_the_likes_of_a_deleted_post_expire_over_several_deliveries(
     async def likes_left() -> int:
         return sum(item["type"] == "like" and "ttl" not in item for item in await blog.items_of(post))
 
-    for left in (700, 400):
+    for left in (925, 850):
         with gateway.holding(named("batch posts"), after=3), pytest.raises(DeliveryUnfinished):
             await run_delivery(POSTS_CHANGE_FEED, [tombstone], gated.handle_posts, deadline_s=DEADLINE_S)
         assert await likes_left() == left

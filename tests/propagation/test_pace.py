@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Iterator
+from types import SimpleNamespace
 
 import pytest
 
 from shared.database.client import connect
+from shared.database.scope import record_response
 from shared.models.base import Item
 from shared.propagation.change_feeds import USERS_CHANGE_FEED
 from shared.propagation.delivery import DeliveryUnfinished, run_delivery
+from shared.propagation.pacing import Pace
 from tests.blog import Blog, EmulatorThread, at
 from tests.gateway import Gateway, Operation
 from tests.items import a_comment, a_post, a_user, unique
@@ -88,3 +91,17 @@ async def test_a_rename_slows_down_after_a_429(blog: Blog) -> None:
     # Without the 429, the sixth transaction would start after 1.6 s.
     assert passed_s > 2.2
     assert await _names(blog) == {user["username"]}
+
+
+async def test_the_pace_follows_the_charge_of_transactions() -> None:
+    """A hundred request units are a fifth of a second at first, whether they are of one item or of many."""
+    pace, starts = Pace(), list[float]()
+    for charge_ru in (110, 0, 0):
+        async with pace.transaction(1):
+            starts.append(time.monotonic())
+            response = SimpleNamespace(status_code=200, headers={"x-ms-request-charge": str(charge_ru)})
+            record_response(response)
+
+    first_s, second_s = starts[1] - starts[0], starts[2] - starts[1]
+    assert first_s > 0.15
+    assert second_s < first_s / 2

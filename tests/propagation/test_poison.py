@@ -18,6 +18,7 @@ from shared.errors import DatabaseUnavailable, NoProgress
 from shared.models.base import DELETED_TYPE, Item
 from shared.models.user import UserChanges
 from shared.propagation.copies import Copies
+from shared.propagation.pacing import Pace
 from shared.propagation.posts import expire_contributions
 from tests.blog import Blog
 from tests.items import a_comment, a_like, a_post, a_user, unique
@@ -236,7 +237,7 @@ async def test_comments_that_cannot_expire_are_not_tried_forever(blog: Blog) -> 
 
     async with asyncio.timeout(60):
         with pytest.raises(NoProgress):
-            await expire_contributions(_RefusingContainer(blog.posts.proxy), post["id"])
+            await expire_contributions(_RefusingContainer(blog.posts.proxy), post["id"], Pace())
 
 
 @pytest.mark.parametrize(
