@@ -37,6 +37,8 @@ async def keep_failure(
     is_deleted_user = change.get("type") == DELETED_TYPE and "formerUsernames" in change
     fits = not is_deleted_user and len(json.dumps(dict(change), default=str)) <= _LARGEST_CHANGE
     message = error.reason if isinstance(error, DatabaseRefusal) else str(error)
+    if is_deleted_user:  # the law sets a time limit for it
+        message = f"deletion of a user: {message}"
     failure = {
         "id": str(uuid.uuid5(_NAMESPACE, json.dumps([source, partition_key, item_id], default=str))),
         "source": source,

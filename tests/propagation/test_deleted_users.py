@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from management.failures import Outcome, Result, find_failures, replay_failures
 from management.rebuild import rebuild
 from management.verification.findings import Kind
 from management.verify import verify
@@ -18,7 +19,7 @@ from shared.data.likes import create_like
 from shared.data.posts import create_post, delete_post, list_posts_of_user
 from shared.data.users import create_user, delete_user, edit_user, get_author, get_user, register_user
 from shared.database.client import connect
-from shared.errors import AccountDeleted, DatabaseUnavailable, UserNotFound, VersionMismatch
+from shared.errors import AccountDeleted, DatabaseUnavailable, NoProgress, UserNotFound, VersionMismatch
 from shared.models.base import Item
 from shared.models.comment import NewComment
 from shared.models.like import NewLike
@@ -235,6 +236,27 @@ async def test_texts_of_the_user_leave_the_failures(blog: Blog, world: World) ->
 
     [failure] = await blog.all_items(blog.failures)
     assert failure["change"] is None
+
+
+async def test_a_deletion_that_cannot_finish_is_kept_without_names_and_replayed(
+    blog: Blog, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refused(*_: object) -> int:
+        raise NoProgress("refused too often")
+
+    await delete_user(blog.users, world.user["id"])
+    with monkeypatch.context() as patched:
+        patched.setattr("shared.propagation.users.erase", refused)
+        await blog.handle_users(await blog.changes(blog.users))
+
+    [failure] = await blog.all_items(blog.failures)
+    assert failure["error"]["message"] == "deletion of a user: refused too often"
+    assert world.user["username"] not in str(failure)
+    outcomes: list[Outcome] = []
+    await replay_failures(blog.stored, await find_failures(blog.stored, (), None), outcomes.append)
+    assert [outcome.result for outcome in outcomes] == [Result.REPLAYED]
+    await blog.drain()
+    await world.assert_erased()
 
 
 @pytest.mark.parametrize("after", range(0, 24, 2))
