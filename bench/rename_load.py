@@ -1,4 +1,6 @@
-"""Time of Q2 while a user with 1,000 comments is renamed on a throttled database: `python -m bench.rename_load`.
+"""Time of Q2 while a user with 1,000 comments is renamed or deleted on a throttled database.
+
+    python -m bench.rename_load
 
 The containers share the throughput of the database, as deployed, in one physical partition. A client reads a random
 post every 20 ms, whether or not earlier reads have finished. Exits with 1 if Q2 exceeds its target at 1,000 RU/s.
@@ -17,6 +19,7 @@ from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from itertools import product
 from typing import Final
 
 import aiohttp
@@ -37,7 +40,7 @@ from shared.models.post import NewPost, post_item
 from shared.models.user import NewUser
 
 _COMMENTS: Final = 1000
-_HEAD: Final = ("1,000 comments on", "RU/s", "Q2, p50", "Q2, p99", "Q2, longest", "failed", "all renamed after", "RU")
+_HEAD: Final = ("user", "1,000 comments on", "RU/s", "Q2, p50", "Q2, p99", "Q2, longest", "failed", "done after", "RU")
 _NAMES: Final = ("ada", "former.name")
 _TARGET_MS: Final = 500
 _TARGET_RU_S: Final = 1000
@@ -50,8 +53,9 @@ _DELIVERY: Final = re.compile(r'delivery function="on_users_changed" .*charge_ru
 
 @dataclass(frozen=True)
 class RenameLoad:
-    """Times of Q2 during a rename, how many of these reads failed, and the rename's duration and request units."""
+    """Times of Q2 during a rename or deletion, how many of these reads failed, and its duration and request units."""
 
+    is_deletion: bool
     posts: int
     ru_s: int
     reads: Times
@@ -63,11 +67,17 @@ class RenameLoad:
         reads = self.reads
         times = (f"{ms:,.0f} ms" for ms in (reads.p50_ms, reads.p99_ms, max(reads.seconds) * 1000))
         rename = (f"{self.failed} of {reads.rounds:,}", f"{self.seconds:.1f} s", f"{self.request_units:,.0f}")
-        return (f"{self.posts:,} posts", f"{self.ru_s:,}", *times, *rename)
+        return (
+            "deleted" if self.is_deletion else "renamed",
+            f"{self.posts:,} posts",
+            f"{self.ru_s:,}",
+            *times,
+            *rename,
+        )
 
 
-async def measure(posts: int, ru_s: int) -> RenameLoad:
-    """Rename a user whose comments are spread evenly over `posts`, and read these posts during the rename."""
+async def measure(posts: int, ru_s: int, *, is_deletion: bool) -> RenameLoad:
+    """Rename or delete a user whose comments are spread evenly over `posts`, and read these posts meanwhile."""
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(emulator(None, "--partitions", "1"))
         settings = server.settings("blog")
@@ -81,7 +91,8 @@ async def measure(posts: int, ru_s: int) -> RenameLoad:
         async with session.patch(f"{server.endpoint}_emulator/settings", json={"throttle": True}) as answer:
             answer.raise_for_status()
         started = time.perf_counter()
-        async with session.put(f"{host.endpoint}/api/users/{user['id']}", json={"username": "renamed"}) as answer:
+        method, body = ("DELETE", None) if is_deletion else ("PUT", {"username": "renamed"})
+        async with session.request(method, f"{host.endpoint}/api/users/{user['id']}", json=body) as answer:
             answer.raise_for_status()
         reading = asyncio.create_task(_read_until_cancelled(session, f"{host.endpoint}/api/posts/", posts))
         await until(partial(_is_settled, blog.users, user), _GIVEN_UP_S)
@@ -89,10 +100,12 @@ async def measure(posts: int, ru_s: int) -> RenameLoad:
         reading.cancel()
         reads = await reading
         if not await _has(blog.posts, f"c.userId = '{user['id']}' AND c.userUsername != 'renamed'", 0):
-            raise BenchmarkError("comments have the former name")
+            raise BenchmarkError("comments have the former name, or are left")
         charges = _DELIVERY.findall(host.log.read_text(encoding="utf-8"))
     failed = sum(status != 200 for status, _ in reads)
-    return RenameLoad(posts, ru_s, Times(tuple(s for _, s in reads)), failed, seconds, sum(map(float, charges)))
+    return RenameLoad(
+        is_deletion, posts, ru_s, Times(tuple(s for _, s in reads)), failed, seconds, sum(map(float, charges))
+    )
 
 
 def _items(author: Item, user: Item, posts: int) -> Iterator[Item]:
@@ -123,7 +136,7 @@ async def _read_until_cancelled(session: aiohttp.ClientSession, url: str, posts:
 
 
 async def _is_settled(users: Container, user: Item) -> bool:
-    """Whether the user's former name is forgotten, which is the last step of a rename."""
+    """Whether the user's former name is forgotten, which is the last step of both."""
     return "formerUsernames" not in (await users.read(user["id"], user["id"]) or {})
 
 
@@ -134,7 +147,10 @@ async def _has(container: Container, condition: str, count: int) -> bool:
 
 def main() -> int:
     started, load_before = datetime.now(UTC), os.getloadavg()[0]
-    found = [asyncio.run(measure(posts, ru_s)) for ru_s in (400, _TARGET_RU_S) for posts in (10, 1000)]
+    loads = (
+        (is_deletion, ru_s, posts) for is_deletion in (False, True) for ru_s in (400, 1000) for posts in (10, 1000)
+    )
+    found = [asyncio.run(measure(posts, ru_s, is_deletion=is_deletion)) for is_deletion, ru_s, posts in loads]
     lines = [*circumstances(started, load_before), "", *table(_HEAD, (each.row() for each in found))]
     sys.stdout.write("\n".join(lines) + "\n")
     return int(any(each.ru_s == _TARGET_RU_S and each.reads.p99_ms >= _TARGET_MS for each in found))
