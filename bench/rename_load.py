@@ -19,7 +19,6 @@ from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from itertools import product
 from typing import Final
 
 import aiohttp
