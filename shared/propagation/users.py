@@ -15,7 +15,7 @@ from shared.data.blog import Blog
 from shared.database.container import patch_of
 from shared.database.refusals import ConditionFailed, ItemMissing
 from shared.models.base import DELETED_TTL_S, DELETED_TYPE, Item, string_of
-from shared.models.user import User, is_deleted
+from shared.models.user import User, is_deleted, since_version
 from shared.observability import metrics
 from shared.observability.spans import current_traceparent, span, trace_property, writer_of
 from shared.propagation.change_feeds import USERS_CHANGE_FEED
@@ -55,6 +55,8 @@ async def _handle_user(blog: Blog, pace: Pace, user: Item) -> None:
             items = await erase(blog.posts, user, pace)
             await erase_from_failures(blog.failures, user["id"])
         else:
+            if since_version(user):  # otherwise, a late item of the deleted account would get the new name
+                await erase(blog.posts, user, pace)
             items = await fan_out_rename(blog.posts, user, blog.transactions.rename_procedure, pace)
         recorded.set_attribute("blog.fan_out.items", items)
         metrics.fan_out_items.record(items)

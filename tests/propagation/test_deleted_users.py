@@ -204,11 +204,15 @@ async def test_a_user_can_register_again_and_late_items_of_the_deleted_account_a
         post = await a_written_post(blog.stored, again)
         await respond(elsewhere, world.posts_of_other[1], first)
 
+    # A rename that overtakes the posts feed must not give them the new name.
+    renamed = await edit_user(blog.users, user_id, UserChanges(username=unique("countess")))
+    await blog.handle_users([renamed])
     await blog.drain()
     written = [item for each in world.posts_of_other for item in await blog.items_of(each)]
     assert [item for item in written if item.get("userId") == user_id and item["type"] != "idempotency"] == []
-    assert await blog.posts.read(post["id"], post["id"]) is not None
-    assert (await get_user(blog.users, user_id))["username"] == first["username"]
+    kept = await blog.posts.read(post["id"], post["id"])
+    assert kept is not None
+    assert (kept["type"], kept["userUsername"]) == ("post", renamed["username"])
     assert await verify(blog.stored) == []
 
 
