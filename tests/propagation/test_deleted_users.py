@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import dataclasses
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
@@ -17,8 +18,9 @@ from shared.data.blog import Blog as StoredBlog
 from shared.data.comments import create_comment
 from shared.data.likes import create_like
 from shared.data.posts import create_post, delete_post, list_posts_of_user
-from shared.data.users import create_user, delete_user, edit_user, get_author, get_user, register_user
+from shared.data.users import create_user, delete_user, edit_user, get_author, get_user, register_user, remember
 from shared.database.client import connect
+from shared.database.container import Container, Operation
 from shared.errors import AccountDeleted, DatabaseUnavailable, NoProgress, UserNotFound, VersionMismatch
 from shared.models.base import Item
 from shared.models.comment import NewComment
@@ -26,8 +28,10 @@ from shared.models.like import NewLike
 from shared.models.post import NewPost
 from shared.models.user import NewUser, User, UserChanges
 from shared.propagation.failures import keep_failure
+from shared.propagation.users import handle_changed_users
+from shared.transactions.batches import remove_item
 from tests.blog import Blog
-from tests.items import unique
+from tests.items import a_post, unique
 from tests.polling import eventually
 
 TEXT = "A text of the user."
@@ -72,6 +76,11 @@ class World:
         assert await verify(self.blog.stored) == []
         for post in self.posts_of_other:
             assert await self.blog.counts(post) == (3, 1)
+
+    async def written_to_others_by(self, user_id: str) -> list[Item]:
+        """Comments and likes of a user on the other user's posts."""
+        items = [item for post in self.posts_of_other for item in await self.blog.items_of(post)]
+        return [item for item in items if item.get("userId") == user_id and item["type"] in ("comment", "like")]
 
     async def _is_erased(self) -> bool:
         items = [
@@ -122,8 +131,7 @@ async def test_the_users_feed_alone_erases_items(blog: Blog, world: World) -> No
 
     await blog.handle_users(await blog.changes(blog.users))
 
-    left = [item for post in world.posts_of_other for item in await blog.items_of(post)]
-    assert [item for item in left if item.get("userId") == world.user["id"] and item["type"] != "idempotency"] == []
+    assert await world.written_to_others_by(world.user["id"]) == []
 
 
 async def test_the_username_is_free_at_once_and_released_later(blog: Blog, world: World) -> None:
@@ -166,6 +174,56 @@ async def test_what_another_process_writes_later_is_erased(blog: Blog, world: Wo
     await world.assert_erased()
 
 
+async def test_this_process_knows_a_deletion_at_once(blog: Blog) -> None:
+    user, users = await a_registered_user(blog), blog.users
+    before = await get_author(users, user["id"])
+
+    await delete_user(users, user["id"])
+    remember(users, before)  # a read from before the deletion ends after it
+
+    with pytest.raises(UserNotFound):
+        await get_author(users, user["id"])
+
+
+async def test_a_post_that_was_deleted_before_loses_its_name(blog: Blog, world: World) -> None:
+    """Versions before the deletion of users kept the name on the tombstone."""
+    tombstone = {"title": "", "content": "", "ttl": 1_000, "type": "tombstone", "version": 2}
+    await blog.posts.create(a_post(world.user) | tombstone)
+
+    await delete_user(blog.users, world.user["id"])
+    await blog.handle_users(await blog.changes(blog.users))
+
+    tombstones = [item for item in await blog.all_items(blog.posts) if item["type"] == "tombstone"]
+    assert {item["userUsername"] for item in tombstones if item["userId"] == world.user["id"]} == {""}
+
+
+class _Overtaken(Container):
+    """A container in which another command deletes an item of each batch before its first attempt."""
+
+    def __init__(self, container: Container) -> None:
+        super().__init__(container.proxy)
+        self._overtaken = set[str]()
+
+    async def batch(self, partition_key: str, operations: Sequence[Operation]) -> list[Item]:
+        deleted = next((arguments[0] for name, arguments, *_ in operations if name == "delete"), None)
+        if deleted is not None and partition_key not in self._overtaken:
+            self._overtaken.add(partition_key)
+            kind = (await self.read(deleted, partition_key) or {})["type"]
+            await remove_item(Container(self.proxy), partition_key, deleted, kind)
+        return await super().batch(partition_key, operations)
+
+
+async def test_an_item_that_is_deleted_after_the_query_does_not_keep_the_others(blog: Blog, world: World) -> None:
+    await delete_user(blog.users, world.user["id"])
+
+    overtaken = dataclasses.replace(blog.stored, posts=_Overtaken(blog.posts))
+    await handle_changed_users(overtaken, await blog.changes(blog.users))
+
+    assert await world.written_to_others_by(world.user["id"]) == []
+    await blog.drain()
+    await world.assert_erased()
+
+
 async def test_a_rename_that_loses_against_a_deletion_gives_its_name_back(
     blog: Blog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,12 +262,14 @@ async def test_a_user_can_register_again_and_late_items_of_the_deleted_account_a
         post = await a_written_post(blog.stored, again)
         await respond(elsewhere, world.posts_of_other[1], first)
 
-    # A rename that overtakes the posts feed must not give them the new name.
-    renamed = await edit_user(blog.users, user_id, UserChanges(username=unique("countess")))
-    await blog.handle_users([renamed])
+        # A rename that overtakes the posts feed must not give them the new name.
+        renamed = await edit_user(blog.users, user_id, UserChanges(username=unique("countess")))
+        await blog.handle_users([renamed])
+        assert await world.written_to_others_by(user_id) == []
+        await respond(elsewhere, world.posts_of_other[1], first)
+
     await blog.drain()
-    written = [item for each in world.posts_of_other for item in await blog.items_of(each)]
-    assert [item for item in written if item.get("userId") == user_id and item["type"] != "idempotency"] == []
+    assert await world.written_to_others_by(user_id) == []
     kept = await blog.posts.read(post["id"], post["id"])
     assert kept is not None
     assert (kept["type"], kept["userUsername"]) == ("post", renamed["username"])
