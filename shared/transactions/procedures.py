@@ -9,8 +9,6 @@ from shared.models.base import Item
 from shared.models.comment import Comment
 from shared.transactions.batches import Added
 
-_NOT_FOUND, _DELETED, _KEY_REUSED = 404, 410, 422
-
 
 async def add_by_procedure(posts: Container, item: Item, record: Item | None = None) -> Added:
     """One stored procedure. It has the same results and errors as `add_item`."""
@@ -18,11 +16,8 @@ async def add_by_procedure(posts: Container, item: Item, record: Item | None = N
     try:
         answer = await posts.execute(procedure, item["postId"], item, record)
     except ScriptFailed as failure:
-        if failure.number == _NOT_FOUND:
-            raise PostNotFound(item["postId"]) from failure
-        if failure.number == _DELETED:
-            raise CommentNotFound(item["id"]) from failure
-        if failure.number == _KEY_REUSED:
-            raise IdempotencyKeyReused from failure
-        raise
+        errors = {404: PostNotFound(item["postId"]), 410: CommentNotFound(item["id"]), 422: IdempotencyKeyReused()}
+        if failure.number not in errors:
+            raise
+        raise errors[failure.number] from failure
     return Added(answer["item"], answer["created"])

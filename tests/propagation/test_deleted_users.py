@@ -24,6 +24,7 @@ from shared.models.comment import NewComment
 from shared.models.like import NewLike
 from shared.models.post import NewPost
 from shared.models.user import NewUser, User, UserChanges
+from shared.propagation.change_feeds import POSTS_CHANGE_FEED
 from shared.propagation.failures import keep_failure
 from tests.blog import Blog
 from tests.items import unique
@@ -226,9 +227,14 @@ async def test_a_retried_registration_of_a_deleted_user_creates_nothing(blog: Bl
 
 
 async def test_texts_of_the_user_leave_the_failures(blog: Blog, world: World) -> None:
-    source = {"source": "on_posts_changed", "container": "posts", "partition_key": "p"}
-    change = {"id": "p", "userId": world.user["id"], "content": TEXT, "userUsername": world.user["username"]}
-    await keep_failure(blog.failures, **source, change=change, error=ValueError("a fault"))
+    change = {
+        "id": "p",
+        "postId": "p",
+        "userId": world.user["id"],
+        "content": TEXT,
+        "userUsername": world.user["username"],
+    }
+    await keep_failure(blog.failures, POSTS_CHANGE_FEED, change, ValueError("a fault"))
 
     await delete_user(blog.users, world.user["id"])
     await blog.drain()
