@@ -18,6 +18,7 @@ from shared.data.likes import create_like
 from shared.data.posts import create_post, delete_post, list_posts_of_user
 from shared.data.users import create_user, delete_user, edit_user, get_author, get_user, register_user
 from shared.database.client import connect
+from shared.database.container import Container
 from shared.errors import AccountDeleted, DatabaseUnavailable, UserNotFound, VersionMismatch
 from shared.models.base import Item
 from shared.models.comment import NewComment
@@ -166,20 +167,20 @@ async def test_what_another_process_writes_later_is_erased(blog: Blog, world: Wo
     await world.assert_erased()
 
 
-async def test_a_rename_that_loses_against_a_deletion_gives_its_name_back(
-    blog: Blog, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    user, name, users = await a_registered_user(blog), unique("countess"), blog.users
-    replace = users.replace
+class DeletingContainer(Container):
+    """Users in it are deleted before each replacement of them."""
 
-    async def delete_first(item: Item, *, etag: str) -> Item:
+    async def replace(self, item: Item, *, etag: str) -> Item:
         if item["type"] == "user":
-            await delete_user(blog.users, user["id"])
-        return await replace(item, etag=etag)
+            await delete_user(Container(self.proxy), item["id"])
+        return await super().replace(item, etag=etag)
 
-    monkeypatch.setattr(users, "replace", delete_first)
+
+async def test_a_rename_that_loses_against_a_deletion_gives_its_name_back(blog: Blog) -> None:
+    user, name = await a_registered_user(blog), unique("countess")
+
     with pytest.raises(UserNotFound):
-        await edit_user(users, user["id"], UserChanges(username=name))
+        await edit_user(DeletingContainer(blog.users.proxy), user["id"], UserChanges(username=name))
 
     key = username_reservations.reservation_id(name)
     assert await blog.users.read(key, key) is None
