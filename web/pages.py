@@ -15,9 +15,10 @@ from shared.data.posts import FRONT_PAGE_LENGTH
 from shared.http.calls import DEFAULT_PAGE, PAGE_LIMIT, QUERY, Call
 from shared.http.endpoints import Endpoint
 from shared.http.responses import Response
-from shared.models.comment import Comment, CommentDraft
+from shared.models.base import CommentContent, PostContent, RequestModel
+from shared.models.comment import Comment
 from shared.models.like import Like
-from shared.models.post import Draft, Post
+from shared.models.post import Post
 from shared.models.user import User
 from shared.settings import settings
 from web.web_page import Context, WebPage, fragment
@@ -88,6 +89,18 @@ async def page_write(_call: Call[None]) -> Context:
 async def page_user(call: Call[None]) -> Context:
     """Show a user and their posts."""
     return await _user_with_posts(call)
+
+
+class Draft(RequestModel):
+    """The body that previews a post."""
+
+    content: PostContent
+
+
+class CommentDraft(RequestModel):
+    """The body that previews a comment."""
+
+    content: CommentContent
 
 
 # Like a command, because only writers need it and rendering takes up to 0.2 s.

@@ -23,7 +23,6 @@ from shared.observability.spans import trace_property
 
 # Posts on the front page. Also in stored_procedures/truncateFeed.js; a test compares them.
 FRONT_PAGE_LENGTH = 100
-# Tombstones must outlast any downtime of the change-feed functions.
 
 _IS_POST = "FROM c WHERE c.type = 'post'"
 _COUNT_POSTS = f"SELECT VALUE COUNT(1) {_IS_POST}"

@@ -1,6 +1,6 @@
 """Users: create, rename, delete, read. A user shares a logical partition of `users` with the copies of their posts.
 
-A cache of recent authors saves a point read per command. Its usernames may be `AUTHOR_KEPT_S` seconds stale: the posts
+A cache of recent authors saves a point read per command. Its usernames may be `AUTHOR_CACHE_S` seconds stale: the posts
 change feed corrects them on each item (shared/propagation/posts.py). It must do this even without a cache, because a
 user can be renamed or deleted between the read of a username and the write of an item. Renames and deletions in this
 process update the cache.
@@ -43,9 +43,9 @@ from shared.models.user import (
 )
 from shared.observability.spans import trace_property
 
-AUTHOR_KEPT_S = 10.0
+AUTHOR_CACHE_S = 10.0
 
-_authors: TTLCache[tuple[Container, str], Item] = TTLCache(maxsize=10_000, ttl=AUTHOR_KEPT_S)
+_authors: TTLCache[tuple[Container, str], Item] = TTLCache(maxsize=10_000, ttl=AUTHOR_CACHE_S)
 
 
 async def create_user(users: Container, new: NewUser, *, idempotency_key: str | None) -> Item:

@@ -17,7 +17,8 @@ from shared.errors import ItemDamaged
 # An item as stored: camelCase properties, JSON values.
 Item = dict[str, Any]
 
-# The type and the time to live of the tombstone that tells the change feed about the deletion of a post or a user.
+# The type and the time to live of the tombstone that tells the change feed about the deletion of a post or a user. It
+# must outlast any downtime of the change-feed functions.
 DELETED_TYPE = "tombstone"
 DELETED_TTL_S = 30 * 24 * 3600
 # In grapheme clusters: letters with their marks. One less if they write syllables, such as Hangul.

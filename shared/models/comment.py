@@ -15,12 +15,6 @@ class NewComment(RequestModel):
     content: CommentContent
 
 
-class CommentDraft(RequestModel):
-    """The body that previews a comment."""
-
-    content: CommentContent
-
-
 class Comment(ItemOfPost):
     """A comment in a response."""
 

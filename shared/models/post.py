@@ -40,12 +40,6 @@ class PostChanges(RequestModel):
     content: PostContent
 
 
-class Draft(RequestModel):
-    """The body that previews a post."""
-
-    content: PostContent
-
-
 class Post(ItemOfPost):
     """A post in a response; in short form, its content is a summary in plain text."""
 

@@ -33,7 +33,6 @@ _CANDIDATES = (
     "SELECT * FROM c WHERE c.type = @type AND c.creationDate <= @date"
     " ORDER BY c.type DESC, c.creationDate DESC, c.id DESC OFFSET 0 LIMIT @limit"
 )
-_LAST_DATE = "9999"
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,8 @@ class Copies:
             if exists:
                 with suppress(ItemMissing):
                     return not await self._update(copy)
-            if await self._create(copy):
+            with suppress(ItemExists):
+                await self.container.create(copy, post_trigger=self.trigger)
                 return True
             exists = True
         raise NoProgress(f"the copy of post {post['id']} was created and deleted {COPY_ATTEMPTS} times")
@@ -105,14 +105,6 @@ class Copies:
         try:
             await self.container.patch(copy["id"], copy[self.partition_key], operations, predicate=older)
         except ConditionFailed:
-            return False
-        return True
-
-    async def _create(self, copy: Item) -> bool:
-        """Return False if a copy exists."""
-        try:
-            await self.container.create(copy, post_trigger=self.trigger)
-        except ItemExists:
             return False
         return True
 
@@ -180,7 +172,7 @@ async def refill(copies: Copies) -> bool:
     if not index.is_short:
         return False
     await copies.posts.catch_up()
-    oldest = min(index.dates.values(), default=_LAST_DATE)
+    oldest = min(index.dates.values(), default="9999")  # sorts after all dates
     parameters = {"type": Post.TYPE, "date": oldest, "limit": FRONT_PAGE_LENGTH}
     newest = copies.posts.query_across(_CANDIDATES, parameters, page_size=FRONT_PAGE_LENGTH)
     candidates = [post async for post in newest]

@@ -90,10 +90,9 @@ async def handle_each(
             except DATABASE_ERRORS:
                 raise
             except Exception as error:  # noqa: BLE001 - one bad item must not block the others
-                item_id, key = change.get("id"), change.get(feed.partition_key)
-                log(logging.ERROR, "change kept as failure", source=feed.function, id=item_id, exception=error)
-                source: dict[str, Any] = {"source": feed.function, "container": feed.container, "partition_key": key}
-                await keep_failure(failures, **source, change=change, error=error)
+                source, item_id = feed.function, change.get("id")
+                log(logging.ERROR, "change kept as failure", source=source, id=item_id, exception=error)
+                await keep_failure(failures, feed, change, error)
                 metrics.failures.add(1, {"blog.function": feed.function})
                 errors.append(error)
         except DATABASE_ERRORS as error:

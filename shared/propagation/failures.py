@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
 
 from shared.database.container import Container, patch_of
 from shared.database.refusals import ItemExists, ItemMissing
 from shared.errors import DatabaseRefusal, DatabaseUnavailable, ItemTooLarge, RequestRefused
 from shared.models.base import DELETED_TYPE, Item, now
+from shared.propagation.change_feeds import ChangeFeed
 
 _NAMESPACE = uuid.UUID("0d3f1d07-7c0e-5c07-8a38-0d1a0a6c7b55")
 # Items are limited to 2 MB. A larger change is left out; a replay reads the item from its container anyway.
@@ -25,27 +24,25 @@ _LONGEST_MESSAGE = 2_000
 _ATTEMPTS = 3
 
 
-async def keep_failure(
-    failures: Container, *, source: str, container: str, partition_key: Any, change: Mapping[str, Any], error: Exception
-) -> None:
+async def keep_failure(failures: Container, feed: ChangeFeed, change: Item, error: Exception) -> None:
     """Store a failed change. Two writes for the first failure of an item, and one for each later.
 
     There is another one if the database rejects the change as a part of the failure.
     """
-    item_id = str(change.get("id"))
+    item_id, partition_key = str(change.get("id")), change.get(feed.partition_key)
     # The names of a deleted user must not be kept. A replay needs only their tombstone.
     is_deleted_user = change.get("type") == DELETED_TYPE and "formerUsernames" in change
-    fits = not is_deleted_user and len(json.dumps(dict(change), default=str)) <= _LARGEST_CHANGE
+    fits = not is_deleted_user and len(json.dumps(change, default=str)) <= _LARGEST_CHANGE
     message = error.reason if isinstance(error, DatabaseRefusal) else str(error)
     if is_deleted_user:  # the law sets a time limit for it
         message = f"deletion of a user: {message}"
     failure = {
-        "id": str(uuid.uuid5(_NAMESPACE, json.dumps([source, partition_key, item_id], default=str))),
-        "source": source,
-        "container": container,
+        "id": str(uuid.uuid5(_NAMESPACE, json.dumps([feed.function, partition_key, item_id], default=str))),
+        "source": feed.function,
+        "container": feed.container,
         "itemId": item_id,
         "partitionKey": partition_key,
-        "change": dict(change) if fits else None,
+        "change": change if fits else None,
         "error": {"type": type(error).__name__, "message": message[:_LONGEST_MESSAGE]},
         "failureDate": now(),
     }

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from shared.data import username_reservations
 from shared.data.blog import Blog
+from shared.data.username_reservations import release
 from shared.database.container import patch_of
 from shared.database.refusals import ConditionFailed, ItemMissing
 from shared.models.base import DELETED_TTL_S, DELETED_TYPE, Item, string_of
@@ -27,7 +27,6 @@ from shared.propagation.rename_fanout import fan_out_rename
 
 # Former names released between two writes of the list of the remaining ones.
 _PORTION = 100
-_REMOVE_LIST = [{"op": "remove", "path": "/formerUsernames"}]
 
 
 async def handle_changed_users(blog: Blog, changes: Iterable[Mapping[str, Any]]) -> list[Exception]:
@@ -71,21 +70,17 @@ async def _release_names(blog: Blog, user: Item, names: list[str]) -> None:
     because that change is delivered, too.
     """
 
-    async def release(username: str) -> None:
-        await username_reservations.release(blog.users, username, user)
-
     etag = user["_etag"]
     for start in range(0, max(len(names), 1), _PORTION):
         portion, left = names[start : start + _PORTION], names[start + _PORTION :]
-        await for_each(portion, release)
-        rest = patch_of({"formerUsernames": left}) if left else [*_REMOVE_LIST, *_expiry_of(user)]
+        await for_each(portion, lambda username: release(blog.users, username, user))
+        patch = patch_of({"formerUsernames": left, **trace_property()})
+        if not left:
+            # A tombstone expires once nothing of the user is left.
+            expiry = {"ttl": DELETED_TTL_S} if is_deleted(user) else {}
+            patch = [{"op": "remove", "path": "/formerUsernames"}, *patch_of({**expiry, **trace_property()})]
         try:
-            changed = await blog.users.patch(user["id"], user["id"], [*rest, *patch_of(trace_property())], etag=etag)
+            changed = await blog.users.patch(user["id"], user["id"], patch, etag=etag)
         except (ConditionFailed, ItemMissing):
             return
         etag = changed["_etag"]
-
-
-def _expiry_of(user: Item) -> list[dict[str, Any]]:
-    """A tombstone expires once nothing of the user is left."""
-    return patch_of({"ttl": DELETED_TTL_S}) if is_deleted(user) else []

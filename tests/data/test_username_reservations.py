@@ -175,9 +175,22 @@ async def test_a_retry_after_a_crash_holds_the_username_for_another_minute(aging
         await _register(aging_blog, name)
 
 
-async def test_a_takeover_fails_if_the_owner_returns_during_it(
-    aging_blog: Blog, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
+class InterleavedContainer(Container):
+    """Runs `after` once, right after the first read of an item, before its result is used."""
+
+    def __init__(self, container: Container, item_id: str, after: Callable[[], Awaitable[object]]) -> None:
+        super().__init__(container.proxy)
+        self._item_id = item_id
+        self._after = [after]
+
+    async def read_latest(self, item_id: str, partition_key: str) -> Item | None:
+        item = await super().read_latest(item_id, partition_key)
+        if item_id == self._item_id and self._after:
+            await self._after.pop()()
+        return item
+
+
+async def test_a_takeover_fails_if_the_owner_returns_during_it(aging_blog: Blog, clock: Clock) -> None:
     blog, name, user_id = aging_blog, unique("bob"), str(uuid.uuid4())
     await username_reservations.reserve(blog.users, name, user_id, 0)
     clock.ahead_s = username_reservations.ABANDONED_AFTER_S + 1
@@ -185,9 +198,9 @@ async def test_a_takeover_fails_if_the_owner_returns_during_it(
     async def return_late() -> None:
         await register_user(blog.users, NewUser(username=name), user_id=user_id, idempotency_key=None)
 
-    Interleaving(return_late).read(monkeypatch, user_id)
+    users = InterleavedContainer(blog.users, user_id, return_late)
     with pytest.raises(UsernameTaken):
-        await _register(blog, name)
+        await create_user(users, NewUser(username=name), idempotency_key=None)
 
     assert (await get_user(blog.users, user_id))["username"] == name
 
@@ -249,20 +262,21 @@ async def test_concurrent_renames_of_one_user_leave_one_reservation(blog: Blog) 
     assert [item["username"] for item in reserved] == [final["username"]]
 
 
-async def test_a_rename_that_loses_a_race_releases_its_reservation(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
+class ChangingContainer(Container):
+    """Users in it change before each replacement of them."""
+
+    async def replace(self, item: Item, *, etag: str) -> Item:
+        if item["type"] == User.TYPE:
+            raise ConditionFailed
+        return await super().replace(item, etag=etag)
+
+
+async def test_a_rename_that_loses_a_race_releases_its_reservation(blog: Blog) -> None:
     user = await _register(blog, unique("bob"))
     wanted = unique("rob")
-    replace = Container.replace
 
-    async def fail_to_replace(container: Container, item: Item, *, etag: str) -> Item:
-        if item["id"] == user["id"]:
-            raise ConditionFailed
-        return await replace(container, item, etag=etag)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(Container, "replace", fail_to_replace)
-        with pytest.raises(DatabaseUnavailable):
-            await _rename(blog, user, wanted)
+    with pytest.raises(DatabaseUnavailable):
+        await edit_user(ChangingContainer(blog.users.proxy), user["id"], UserChanges(username=wanted))
 
     assert (await _register(blog, wanted))["username"] == wanted
 
@@ -322,19 +336,21 @@ async def test_one_point_read_finds_the_user_of_a_username(blog: Blog) -> None:
     assert scope.request_units <= 2
 
 
-async def test_a_username_released_during_its_takeover_is_taken(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
+class ReleasingContainer(Container):
+    """Reservations in it are released before each replacement of them."""
+
+    async def replace(self, item: Item, *, etag: str) -> Item:
+        await self.delete(item["id"], item["userId"])
+        return await super().replace(item, etag=etag)
+
+
+async def test_a_username_released_during_its_takeover_is_taken(blog: Blog) -> None:
     name = unique("bob")
     first = await _register(blog, name)
     await _rename(blog, first, unique("rob"))
-    replace = Container.replace
 
-    async def replace_after_its_release(container: Container, item: Item, *, etag: str) -> Item:
-        await container.delete(item["id"], item["userId"])
-        return await replace(container, item, etag=etag)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(Container, "replace", replace_after_its_release)
-        second = await _register(blog, name)
+    users = ReleasingContainer(blog.users.proxy)
+    second = await create_user(users, NewUser(username=name), idempotency_key=None)
 
     assert second["username"] == name
 
@@ -348,25 +364,6 @@ async def test_completing_a_rename_does_not_change_the_users_etag(blog: Blog) ->
 
     assert settled["_etag"] != renamed["_etag"]
     assert User.entity_tag(settled) == User.entity_tag(renamed) != User.entity_tag(user)
-
-
-@dataclass(frozen=True)
-class Interleaving:
-    """Runs `after` once, right after the first read of an item, before its result is used."""
-
-    after: Callable[[], Awaitable[object]]
-
-    def read(self, monkeypatch: pytest.MonkeyPatch, item_id: str) -> None:
-        read_latest = Container.read_latest
-
-        async def follow(container: Container, read_id: str, partition_key: str) -> Item | None:
-            item = await read_latest(container, read_id, partition_key)
-            if read_id == item_id:
-                monkeypatch.setattr(Container, "read_latest", read_latest)
-                await self.after()
-            return item
-
-        monkeypatch.setattr(Container, "read_latest", follow)
 
 
 async def _handle_user(blog: Blog, user: Item) -> None:

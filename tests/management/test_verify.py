@@ -20,6 +20,7 @@ from shared.data.username_reservations import reservation_item
 from shared.database.container import Container
 from shared.models.base import Item
 from shared.models.post import short_form
+from shared.propagation.change_feeds import POSTS_CHANGE_FEED
 from shared.propagation.failures import keep_failure
 from tests.blog import Blog
 from tests.items import a_comment, a_post, a_user
@@ -118,15 +119,14 @@ async def test_a_propagated_deletion_leaves_no_finding(blog: Blog, seeded: Manag
 
 async def test_failures_are_informational_findings(blog: Blog, seeded: ManagedBlog) -> None:
     for number in range(2):
-        change = {"id": f"bad-{number}"}
-        await keep_failure(
-            blog.failures, source="on_x", container="posts", partition_key="p", change=change, error=ValueError("bad")
-        )
+        change = {"id": f"bad-{number}", "postId": "p"}
+        await keep_failure(blog.failures, POSTS_CHANGE_FEED, change, ValueError("bad"))
 
     findings = await verify(seeded)
 
     [finding] = findings
-    assert (finding.kind, finding.subject, finding.detail, finding.number) == (Kind.FAILURE, "on_x", "2 stored", 2)
+    assert (finding.kind, finding.detail, finding.number) == (Kind.FAILURE, "2 stored", 2)
+    assert finding.subject == POSTS_CHANGE_FEED.function
 
 
 @pytest.mark.parametrize("break_", ABANDONED_RESERVATIONS, ids=[break_.__name__ for break_ in ABANDONED_RESERVATIONS])

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from shared.models.base import EMPTY, check_text
 from shared.models.comment import NewComment
-from shared.models.post import Draft, NewPost, PostChanges
+from shared.models.post import NewPost, PostChanges
 
 INVISIBLE = [
     *("\u200e", "\u200b", "\u00ad", "\u202d", "\u3164", "\u2800", "\ufeff", "\u115f", "\u00a0", "\u3000", "\u2060"),
@@ -19,8 +19,7 @@ INVISIBLE = [
 BODIES = {
     "title": [(NewPost, {"userId": "u", "content": "c"}), (PostChanges, {"content": "c"})],
     "content": [
-        *((NewPost, {"userId": "u", "title": "t"}), (PostChanges, {"title": "t"})),
-        *((Draft, {}), (NewComment, {"userId": "u"})),
+        *((NewPost, {"userId": "u", "title": "t"}), (PostChanges, {"title": "t"}), (NewComment, {"userId": "u"})),
     ],
 }
 FIELDS = [(model, field, others) for field, bodies in BODIES.items() for model, others in bodies]

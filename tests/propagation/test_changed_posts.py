@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import random
-from contextlib import suppress
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from shared.data.posts import FRONT_PAGE_LENGTH, delete_post, edit_post
-from shared.errors import DatabaseThrottled, PostNotFound
+from shared.database.container import Container, Operation
+from shared.errors import DatabaseThrottled
 from shared.models.base import Item
 from shared.models.post import PostChanges, short_form
 from shared.propagation.copies import Copies, FrontPageIndex, trim
+from shared.propagation.posts import handle_changed_posts
 from tests.blog import Blog
 from tests.items import a_comment, a_like, a_post, a_user, moment
 
@@ -113,18 +116,23 @@ async def test_a_late_delivery_does_not_restore_a_deleted_post(blog: Blog) -> No
     assert await _feed_copy(blog, post) is None
 
 
-async def test_a_post_deleted_while_it_is_copied_leaves_no_copies(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
-    _, post = await _published(blog)
-    create = Copies._create
+class DeletingContainer(Container):
+    """Deletes the post after the creation of its copy."""
 
-    async def create_and_delete_the_post(copies: Copies, copy: Item) -> bool:
-        created = await create(copies, copy)
-        with suppress(PostNotFound):  # deleted by the creation of the other copy
-            await delete_post(blog.posts, post["id"])
+    def __init__(self, container: Container, posts: Container) -> None:
+        super().__init__(container.proxy)
+        self.posts = posts
+
+    async def create(self, item: Item, *, post_trigger: str | None = None) -> Item:
+        created = await super().create(item, post_trigger=post_trigger)
+        await delete_post(self.posts, item["id"])
         return created
 
-    monkeypatch.setattr(Copies, "_create", create_and_delete_the_post)
-    await blog.handle_posts([post])
+
+async def test_a_post_deleted_while_it_is_copied_leaves_no_copies(blog: Blog) -> None:
+    _, post = await _published(blog)
+
+    await handle_changed_posts(replace(blog.stored, users=DeletingContainer(blog.users, blog.posts)), [post])
 
     assert await _user_copy(blog, post) is None
     assert await _feed_copy(blog, post) is None
@@ -209,22 +217,43 @@ async def test_a_bad_item_goes_to_failures_and_the_others_are_handled(blog: Blog
     assert failure["error"]["type"] == "ValueError"
 
 
-async def test_concurrent_deliveries_do_not_overfill_a_short_feed(
-    blog: Blog, short_front_page: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+class MeetingContainer(Container):
+    """The creations of the copies of these posts, which different deliveries make, wait for each other."""
+
+    def __init__(self, container: Container, posts: list[Item]) -> None:
+        super().__init__(container.proxy)
+        self.awaited = {post["id"] for post in posts}
+        self._meeting = asyncio.Barrier(len(posts))
+
+    async def create(self, item: Item, *, post_trigger: str | None = None) -> Item:
+        await self._meet({item["id"]})
+        return await super().create(item, post_trigger=post_trigger)
+
+    async def batch(self, partition_key: str, operations: Sequence[Operation]) -> list[Item]:
+        await self._meet({arguments[0]["id"] for name, arguments, *_ in operations if name == "create"})
+        return await super().batch(partition_key, operations)
+
+    async def _meet(self, ids: set[str]) -> None:
+        if self.awaited & ids:
+            self.awaited -= ids
+            async with asyncio.timeout(10):
+                await self._meeting.wait()
+
+
+async def test_concurrent_deliveries_do_not_overfill_a_short_feed(blog: Blog, short_front_page: int) -> None:
     author = await blog.users.create(a_user())
     posts = [await blog.posts.create(a_post(author, second=second)) for second in range(short_front_page + 1)]
     await blog.handle_posts(posts[:-2])
 
-    _synchronize_feed_writes(monkeypatch, blog, posts[-2:])
-    await asyncio.gather(*(blog.handle_posts([post]) for post in posts[-2:]))
+    feed = MeetingContainer(blog.feed, posts[-2:])
+    stored = replace(blog.stored, feed=feed)
+    await asyncio.gather(*(handle_changed_posts(stored, [post]) for post in posts[-2:]))
 
+    assert feed.awaited == set()
     assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {post["id"] for post in posts[1:]}
 
 
-async def test_a_refill_that_races_a_new_post_does_not_overfill_the_feed(
-    blog: Blog, short_front_page: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_refill_that_races_a_new_post_does_not_overfill_the_feed(blog: Blog, short_front_page: int) -> None:
     author = await blog.users.create(a_user())
     oldest, *posts, deleted, new = [a_post(author, second=second) for second in range(short_front_page + 2)]
     for post in (oldest, *posts, deleted):
@@ -235,24 +264,12 @@ async def test_a_refill_that_races_a_new_post_does_not_overfill_the_feed(
     tombstone = await blog.posts.read(deleted["id"], deleted["id"]) or {}
     await blog.posts.create(new)
 
-    _synchronize_feed_writes(monkeypatch, blog, [oldest, new])
-    await asyncio.gather(blog.handle_posts([tombstone]), blog.handle_posts([new]))
+    feed = MeetingContainer(blog.feed, [oldest, new])
+    stored = replace(blog.stored, feed=feed)
+    await asyncio.gather(handle_changed_posts(stored, [tombstone]), handle_changed_posts(stored, [new]))
 
+    assert feed.awaited == set()
     assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {post["id"] for post in [*posts, new]}
-
-
-def _synchronize_feed_writes(monkeypatch: pytest.MonkeyPatch, blog: Blog, posts: list[Item]) -> None:
-    """Make the feed writes of these posts wait for each other."""
-    put, meeting, awaited = Copies.put, asyncio.Barrier(len(posts)), {post["id"] for post in posts}
-
-    async def put_after_meeting(copies: Copies, post: Item, *, exists: bool = True) -> None:
-        if copies.partition_key == "type" and post["id"] in awaited:
-            awaited.remove(post["id"])
-            async with asyncio.timeout(10):
-                await meeting.wait()
-        await put(copies, post, exists=exists)
-
-    monkeypatch.setattr(Copies, "put", put_after_meeting)
 
 
 async def test_a_refill_skips_a_post_that_cannot_be_copied(blog: Blog, short_front_page: int) -> None:
@@ -287,22 +304,26 @@ async def test_a_feed_trimmed_too_short_is_refilled(blog: Blog, short_front_page
     assert {copy["id"] for copy in await blog.all_items(blog.feed)} == expected
 
 
-async def test_a_database_failure_is_raised_after_all_changes_are_tried(
-    blog: Blog, monkeypatch: pytest.MonkeyPatch
-) -> None:
+class ThrottledContainer(Container):
+    """Throttles the creation of one item."""
+
+    def __init__(self, container: Container, item_id: str) -> None:
+        super().__init__(container.proxy)
+        self._item_id = item_id
+
+    async def create(self, item: Item, *, post_trigger: str | None = None) -> Item:
+        if item["id"] == self._item_id:
+            raise DatabaseThrottled(retry_after_s=1)
+        return await super().create(item, post_trigger=post_trigger)
+
+
+async def test_a_database_failure_is_raised_after_all_changes_are_tried(blog: Blog) -> None:
     author = await blog.users.create(a_user())
     posts = [await blog.posts.create(a_post(author, second=second)) for second in range(3)]
-    write = Copies.write
+    throttled = replace(blog.stored, users=ThrottledContainer(blog.users, posts[1]["id"]))
 
-    async def write_unless_throttled(copies: Copies, post: Item, *, exists: bool = True) -> bool:
-        if post["id"] == posts[1]["id"]:
-            raise DatabaseThrottled(retry_after_s=1)
-        return await write(copies, post, exists=exists)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(Copies, "write", write_unless_throttled)
-        with pytest.raises(DatabaseThrottled):
-            await blog.handle_posts(posts)
+    with pytest.raises(DatabaseThrottled):
+        await handle_changed_posts(throttled, posts)
     after_failure = {copy["id"] for copy in await blog.all_items(blog.feed)}
     await blog.handle_posts(posts)  # the host's retry
 

@@ -27,6 +27,7 @@ from shared.models.comment import NewComment
 from shared.models.like import NewLike
 from shared.models.post import NewPost
 from shared.models.user import NewUser, User, UserChanges
+from shared.propagation.change_feeds import POSTS_CHANGE_FEED
 from shared.propagation.failures import keep_failure
 from shared.propagation.users import handle_changed_users
 from shared.transactions.batches import remove_item
@@ -224,20 +225,20 @@ async def test_an_item_that_is_deleted_after_the_query_does_not_keep_the_others(
     await world.assert_erased()
 
 
-async def test_a_rename_that_loses_against_a_deletion_gives_its_name_back(
-    blog: Blog, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    user, name, users = await a_registered_user(blog), unique("countess"), blog.users
-    replace = users.replace
+class DeletingContainer(Container):
+    """Users in it are deleted before each replacement of them."""
 
-    async def delete_first(item: Item, *, etag: str) -> Item:
+    async def replace(self, item: Item, *, etag: str) -> Item:
         if item["type"] == "user":
-            await delete_user(blog.users, user["id"])
-        return await replace(item, etag=etag)
+            await delete_user(Container(self.proxy), item["id"])
+        return await super().replace(item, etag=etag)
 
-    monkeypatch.setattr(users, "replace", delete_first)
+
+async def test_a_rename_that_loses_against_a_deletion_gives_its_name_back(blog: Blog) -> None:
+    user, name = await a_registered_user(blog), unique("countess")
+
     with pytest.raises(UserNotFound):
-        await edit_user(users, user["id"], UserChanges(username=name))
+        await edit_user(DeletingContainer(blog.users.proxy), user["id"], UserChanges(username=name))
 
     key = username_reservations.reservation_id(name)
     assert await blog.users.read(key, key) is None
@@ -291,9 +292,14 @@ async def test_a_retried_registration_of_a_deleted_user_creates_nothing(blog: Bl
 
 
 async def test_texts_of_the_user_leave_the_failures(blog: Blog, world: World) -> None:
-    source = {"source": "on_posts_changed", "container": "posts", "partition_key": "p"}
-    change = {"id": "p", "userId": world.user["id"], "content": TEXT, "userUsername": world.user["username"]}
-    await keep_failure(blog.failures, **source, change=change, error=ValueError("a fault"))
+    change = {
+        "id": "p",
+        "postId": "p",
+        "userId": world.user["id"],
+        "content": TEXT,
+        "userUsername": world.user["username"],
+    }
+    await keep_failure(blog.failures, POSTS_CHANGE_FEED, change, ValueError("a fault"))
 
     await delete_user(blog.users, world.user["id"])
     await blog.drain()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,14 +13,13 @@ import pytest
 from shared.data.posts import delete_post
 from shared.data.users import edit_user
 from shared.database.container import Container, Operation
-from shared.database.refusals import BatchRefused, ItemMissing
+from shared.database.refusals import BatchRefused, ItemExists, ItemMissing
 from shared.database.scope import request_scope
 from shared.errors import DatabaseUnavailable, NoProgress
 from shared.models.base import DELETED_TYPE, Item
 from shared.models.user import UserChanges
-from shared.propagation.copies import Copies
 from shared.propagation.pacing import Pace
-from shared.propagation.posts import expire_contributions
+from shared.propagation.posts import expire_contributions, handle_changed_posts
 from tests.blog import Blog
 from tests.items import a_comment, a_like, a_post, a_user, unique
 
@@ -70,18 +70,25 @@ async def test_an_account_that_denies_access_is_an_outage(blog: Blog) -> None:
     assert await _failures(blog) == {}
 
 
-async def test_a_copy_that_neither_exists_nor_can_be_created_is_stored_as_a_failure(
-    blog: Blog, monkeypatch: pytest.MonkeyPatch
-) -> None:
+class _StuckContainer(Container):
+    """Refuses to create an item that does not exist, as if it had just been deleted again."""
+
+    def __init__(self, container: Container, item_id: str) -> None:
+        super().__init__(container.proxy)
+        self._item_id = item_id
+
+    async def create(self, item: Item, *, post_trigger: str | None = None) -> Item:
+        if item["id"] == self._item_id:
+            raise ItemExists
+        return await super().create(item, post_trigger=post_trigger)
+
+
+async def test_a_copy_that_neither_exists_nor_can_be_created_is_stored_as_a_failure(blog: Blog) -> None:
     author = await blog.users.create(a_user())
     stuck, handled = [await blog.posts.create(a_post(author)) for _ in range(2)]
-    create = Copies._create
 
-    async def create_unless_stuck(copies: Copies, copy: Item) -> bool:
-        return copy["id"] != stuck["id"] and await create(copies, copy)
-
-    monkeypatch.setattr(Copies, "_create", create_unless_stuck)
-    await blog.handle_posts([stuck, handled])
+    users = _StuckContainer(blog.users, stuck["id"])
+    await handle_changed_posts(replace(blog.stored, users=users), [stuck, handled])
 
     assert await _failures(blog) == {stuck["id"]: "NoProgress"}
     assert await blog.users.read(handled["id"], author["id"]) is not None

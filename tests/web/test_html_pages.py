@@ -208,6 +208,13 @@ async def test_the_preview_is_what_the_post_will_show(api: Api, site: Site) -> N
     assert status == 422
 
 
+@pytest.mark.parametrize("path", ["/preview", "/preview/comment"])
+@pytest.mark.parametrize("content", ["", "\u200e", "a\x00b", "a\x7fb"])
+async def test_a_text_that_could_not_be_written_has_no_preview(site: Site, path: str, content: str) -> None:
+    async with site.session.post(f"{site.url}{path}", json={"content": content}) as answer:
+        assert answer.status == 422
+
+
 @pytest.mark.parametrize("path", ["/posts/unknown", "/users/unknown", "/posts/unknown/edit", "/nope", "/nope/at/all"])
 async def test_an_unknown_page_says_what_to_do(site: Site, path: str) -> None:
     shown = await site.get(path)
