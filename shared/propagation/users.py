@@ -69,7 +69,6 @@ async def _release_names(blog: Blog, user: Item, names: list[str]) -> None:
     If the delivery does not finish, the next one thus has fewer names. Ends early if the user has changed since,
     because that change is delivered, too.
     """
-
     etag = user["_etag"]
     for start in range(0, max(len(names), 1), _PORTION):
         portion, left = names[start : start + _PORTION], names[start + _PORTION :]
