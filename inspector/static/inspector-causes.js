@@ -98,7 +98,8 @@ export function chargesOf(group) {
     const seconds = (Math.max(...deliveries.map(({ record }) => record.finishedAt)) - request.finishedAt) / 1000;
     charges.push(`${ru(byFeeds(group))} by the change feeds`);
     // The feed of the container that the command wrote to. Changes that its fan-out wrote can be delivered before it ends.
-    const own = deliveries.filter(({ record }) => record.name === (request.name === "C1" ? "on_users_changed" : "on_posts_changed"));
+    const wroteUser = request.operations.some(({ container, kind }) => container === "users" && WRITES.test(kind));
+    const own = deliveries.filter(({ record }) => record.name === (wroteUser ? "on_users_changed" : "on_posts_changed"));
     const isDone = own.at(-1)?.record.finished && deliveries.at(-1).record.finished;
     const isQuiet = Date.now() - Math.max(...deliveries.map(({ record }) => record.seenAt)) > QUIET_MS;
     charges.push(isDone && isQuiet ? `done after ${seconds.toFixed(seconds < 1 ? 2 : 1)} s` : "still running");
@@ -110,7 +111,7 @@ export function chargesOf(group) {
 export function summaryOf(group) {
   const { request, failures = 0 } = group;
   const { name, method, charge, status } = request;
-  const noun = NOUNS[`${name} ${method}`] ?? (isCommand(group) ? "command" : "request");
+  const noun = NOUNS[`${name} ${method}`] ?? (method === "DELETE" ? "deletion" : isCommand(group) ? "command" : "request");
   const what = `${count(timesOf(group), noun)}${status < 400 ? "" : `, answered with ${status}`}`;
   if (!isCommand(group)) return `${what}: ${ru(charge)}.`;
   const operations = operationsOf(group);
