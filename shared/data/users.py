@@ -77,6 +77,7 @@ async def register_user(users: Container, new: NewUser, *, user_id: str, idempot
     user = await _create(users, user_item(user_id, new.username, now()), record)
     if user is None:
         raise AlreadyRegistered(user_id)
+    remember(users, user)  # instead of the tombstone of a deleted account
     return user
 
 

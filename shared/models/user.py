@@ -115,7 +115,8 @@ def tombstone_of(user: Item) -> Item:
     has a later `nameVersion`, so that it replaces the user in caches.
     """
     kept = {name: user[name] for name in ("id", "userId", "creationDate")}
-    version, former = name_version(user) + 1, [*user.get("formerUsernames", []), user["username"]]
+    # Above the version of a rename that is running, so that its reservation is released, too.
+    version, former = name_version(user) + 2, [*user.get("formerUsernames", []), user["username"]]
     return {**kept, "type": DELETED_TYPE, "username": "", "nameVersion": version, "formerUsernames": former}
 
 
@@ -138,7 +139,8 @@ def since_version(user: Mapping[str, Any]) -> int:
 
 def is_of_deleted(item: Mapping[str, Any], user: Mapping[str, Any]) -> bool:
     """Return whether a post, comment or like is of the user's deleted account; `user` can be the tombstone."""
-    return is_deleted(user) or integer_of(item, "nameVersion") < since_version(user)
+    is_of_earlier = "sinceVersion" in user and integer_of(item, "nameVersion") < since_version(user)
+    return is_deleted(user) or is_of_earlier
 
 
 def _age_s(user: Item) -> float:

@@ -24,10 +24,12 @@ from shared.propagation.pacing import Pace
 from shared.propagation.rename_fanout import ITEMS_PER_TRANSACTION, fan_out
 from shared.transactions.batches import remove_items
 
-# The items of accounts up to a `nameVersion`: a later account of the same user keeps its items.
+# The items of accounts up to a `nameVersion`: a later account of the same user keeps its items. A damaged post in the
+# partition of another one is left, because its deletion would be that of the other post.
 _OF_USER: Final = (
-    "c.userId = @userId AND (NOT IS_DEFINED(c.nameVersion) OR c.nameVersion <= @nameVersion) AND (c.type IN ('post',"
-    " 'comment', 'like') OR (c.type = 'tombstone' AND IS_DEFINED(c.userUsername) AND c.userUsername != ''))"
+    "c.userId = @userId AND (NOT IS_DEFINED(c.nameVersion) OR c.nameVersion <= @nameVersion) AND (c.type IN ('comment',"
+    " 'like') OR (c.id = c.postId AND (c.type = 'post' OR"
+    " (c.type = 'tombstone' AND IS_DEFINED(c.userUsername) AND c.userUsername != ''))))"
     " AND (c.type = 'tombstone' OR NOT IS_DEFINED(c.ttl) OR c.ttl = -1)"
 )
 _IN_POST: Final = f"SELECT c.id, c.type FROM c WHERE {_OF_USER} OFFSET 0 LIMIT @limit"  # noqa: S608 - no values

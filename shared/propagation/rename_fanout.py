@@ -67,7 +67,8 @@ async def fan_out(
     async def write(items: Sequence[Item]) -> None:
         by_post: defaultdict[str, list[Item]] = defaultdict(list)
         for item in items:
-            by_post[str(item["postId"])].append(item)
+            if isinstance(item.get("postId"), str):  # otherwise damaged, which must not keep the others
+                by_post[item["postId"]].append(item)
         await for_each(by_post, lambda post_id: write_in(post_id, by_post[post_id]))
 
     await posts.catch_up()

@@ -234,6 +234,62 @@ class DeletingContainer(Container):
         return await super().replace(item, etag=etag)
 
 
+async def test_a_damaged_version_of_a_live_user_erases_nothing(blog: Blog, world: World) -> None:
+    post = world.posts_of_other[0]
+    await blog.posts.patch(post["id"], post["id"], [{"op": "set", "path": "/nameVersion", "value": -1}])
+
+    await blog.handle_posts(await blog.changes(blog.posts))
+
+    kept = await blog.posts.read(post["id"], post["id"])
+    assert kept is not None
+    assert kept["type"] == "post"
+
+
+async def test_damaged_items_of_the_user_keep_neither_the_others_nor_delete_another_post(
+    blog: Blog, world: World
+) -> None:
+    post = world.posts_of_other[0]
+    stray = a_post(world.user) | {"postId": post["id"]}
+    await blog.posts.create(stray)
+    await blog.posts.create({"id": unique("lost"), "type": "comment", "userId": world.user["id"]})
+
+    await delete_user(blog.users, world.user["id"])
+    await blog.handle_users(await blog.changes(blog.users))
+
+    kept = await blog.posts.read(post["id"], post["id"])
+    assert kept is not None
+    assert kept["type"] == "post"
+    assert await world.written_to_others_by(world.user["id"]) == []
+    tombstone = await blog.users.read(world.user["id"], world.user["id"])
+    assert tombstone is not None
+    assert "formerUsernames" not in tombstone
+
+
+async def test_a_user_who_registers_again_can_write_at_once(blog: Blog) -> None:
+    user_id, users = unique("signed-in"), blog.users
+    new = NewUser(username=unique("ada"))
+    await register_user(users, new, user_id=user_id, idempotency_key=None)
+    await delete_user(users, user_id)
+    await blog.drain()
+
+    again = await register_user(users, new, user_id=user_id, idempotency_key=None)
+
+    assert (await get_author(users, user_id))["username"] == again["username"]
+
+
+async def test_the_name_of_a_rename_that_was_running_is_released(blog: Blog) -> None:
+    """It goes back to a former name, whose reservation it has renewed before the deletion."""
+    user = await a_registered_user(blog)
+    await edit_user(blog.users, user["id"], UserChanges(username=unique("countess")))
+
+    with pytest.raises(UserNotFound):
+        await edit_user(DeletingContainer(blog.users.proxy), user["id"], UserChanges(username=user["username"]))
+    await blog.drain()
+
+    key = username_reservations.reservation_id(user["username"])
+    assert await blog.users.read(key, key) is None
+
+
 async def test_a_rename_that_loses_against_a_deletion_gives_its_name_back(blog: Blog) -> None:
     user, name = await a_registered_user(blog), unique("countess")
 
