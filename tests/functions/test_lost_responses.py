@@ -36,35 +36,70 @@ def _retry_after(milliseconds: int) -> dict[str, str]:
     return {"x-ms-retry-after-ms": str(milliseconds), "x-ms-substatus": "3200"}
 
 
-@pytest.mark.parametrize(("wait_ms", "wait_s"), [(3_500, 4), (60_000, 60)], ids=["short", "long"])
-async def test_a_throttled_request_returns_429_by_its_deadline(
-    quiet_api: Api, gateway: Gateway, wait_ms: int, wait_s: int
-) -> None:
-    started = time.monotonic()
-    with gateway.answering(named("read users"), 429, headers=_retry_after(wait_ms)):
-        answer = await quiet_api.get_user("anybody")
+def _of(item_id: str, *names: str) -> Matches:
+    """Match operations with one of these names in the partition of an item."""
+    return lambda operation: operation.name in names and item_id in str(operation.partition_key)
 
-    assert_problem(answer, 429, "Too many requests", "/api/users/anybody")
-    assert int(answer.headers["retry-after"]) == wait_s
+
+async def test_requests_return_429_or_503_by_their_deadline(quiet_api: Api, api: Api, gateway: Gateway) -> None:
+    """The requests wait together."""
+    async with asyncio.TaskGroup() as group:
+        for request in (
+            _return_429(quiet_api, gateway, wait_ms=3_500, retry_after="4"),
+            _return_429(quiet_api, gateway, wait_ms=60_000, retry_after="60"),
+            _return_429_after_several_throttled_operations(quiet_api, api, gateway),
+            _return_503_if_the_database_is_unresponsive(quiet_api, api, gateway),
+        ):
+            group.create_task(request)
+
+
+async def _return_429(quiet_api: Api, gateway: Gateway, *, wait_ms: int, retry_after: str) -> None:
+    user_id = unique("anybody")
+    started = time.monotonic()
+    with gateway.answering(_of(user_id, "read users"), 429, headers=_retry_after(wait_ms)):
+        answer = await quiet_api.get_user(user_id)
+
+    assert_problem(answer, 429, "Too many requests", f"/api/users/{user_id}")
+    assert answer.headers["retry-after"] == retry_after
     assert time.monotonic() - started < _LATEST_S
 
 
-async def test_a_request_with_several_throttled_operations_returns_429_by_its_deadline(
-    quiet_api: Api, api: Api, gateway: Gateway
-) -> None:
+async def _return_429_after_several_throttled_operations(quiet_api: Api, api: Api, gateway: Gateway) -> None:
     author = await api.new_user()
     post = await api.new_post(author)
     wait = _retry_after(2_500)
     started = time.monotonic()
 
     with ExitStack() as stack:
-        stack.enter_context(gateway.answering(_first(2, named("read users")), 429, headers=wait))
-        stack.enter_context(gateway.answering(named("batch posts"), 429, headers=wait))
+        stack.enter_context(gateway.answering(_first(2, _of(author["id"], "read users")), 429, headers=wait))
+        stack.enter_context(gateway.answering(_of(post["id"], "batch posts"), 429, headers=wait))
         answer = await quiet_api.create_comment(post["id"], author["id"], "Well put.")
 
     assert (answer.status, answer.headers["retry-after"]) == (429, "3")
     assert time.monotonic() - started < REQUEST_DEADLINE_S + 2  # the waits are 12.5 s
     assert (await api.list_comments(post["id"])).body["items"] == []
+
+
+async def _return_503_if_the_database_is_unresponsive(quiet_api: Api, api: Api, gateway: Gateway) -> None:
+    author = await api.new_user()
+    post = await api.new_post(author)
+
+    async def seconds(command: Awaitable[ApiResponse]) -> float:
+        started = time.monotonic()
+        assert (await command).status == 503
+        return time.monotonic() - started
+
+    with (
+        gateway.holding(_of(author["id"], "read users")) as reads,
+        gateway.holding(_of(post["id"], "batch posts")) as batches,
+    ):
+        took = await asyncio.gather(
+            seconds(quiet_api.get_user(author["id"])),
+            seconds(quiet_api.create_comment(post["id"], author["id"], "Well put.")),
+        )
+
+    assert reads.operations + batches.operations
+    assert all(REQUEST_DEADLINE_S - 0.5 < each < _LATEST_S for each in took)
 
 
 async def test_a_batch_that_keeps_conflicting_returns_503(quiet_api: Api, api: Api, gateway: Gateway) -> None:
@@ -79,25 +114,6 @@ async def test_a_batch_that_keeps_conflicting_returns_503(quiet_api: Api, api: A
     # A batch of an earlier test can still be running in the app: it has another partition key.
     assert [operation.kind for operation in operations if post["id"] in str(operation.partition_key)] == ["batch"] * 6
     assert time.monotonic() - started < REQUEST_DEADLINE_S
-
-
-async def test_an_unresponsive_database_returns_503_at_the_deadline(quiet_api: Api, api: Api, gateway: Gateway) -> None:
-    author = await api.new_user()
-    post = await api.new_post(author)
-
-    async def seconds(command: Awaitable[ApiResponse]) -> float:
-        started = time.monotonic()
-        assert (await command).status == 503
-        return time.monotonic() - started
-
-    with gateway.holding(named("read users", "batch posts")) as held:
-        took = await asyncio.gather(
-            seconds(quiet_api.get_user(author["id"])),
-            seconds(quiet_api.create_comment(post["id"], author["id"], "Well put.")),
-        )
-
-    assert held.operations
-    assert all(REQUEST_DEADLINE_S - 0.5 < each < _LATEST_S for each in took)
 
 
 @contextmanager
