@@ -119,13 +119,21 @@ class Repairs:
             user_id = str(item.get("userId")) if item else ""
             user = await self.blog.users.read(user_id, user_id) if is_item_id(user_id) else None
             if item and user and is_of_deleted(item, user):
-                await erase_in_post(self.blog.posts, post_id, user, Pace())
-                self.changed += 1
+                await self._erase(item, post_id, user)
             elif item and user and is_valid(User, user) and is_outdated(item, user):
                 await rename_in_post(self.blog.posts, post_id, user)
                 self.changed += 1
             elif item and user and is_valid(User, user) and _is_ahead(item, user):
                 await self._undo_rename(item, post_id, user_id)
+
+    async def _erase(self, item: Item, post_id: str, user: Item) -> None:
+        """Erase what a deleted user has written in a post. First lowers a `nameVersion` above theirs: a write."""
+        if is_deleted(user) and integer_of(item, "nameVersion") > name_version(user):
+            version = patch_of({"nameVersion": name_version(user)})
+            with suppress(ConditionFailed, ItemMissing):  # changed since
+                await self.blog.posts.patch(item["id"], post_id, version, etag=item["_etag"])
+        await erase_in_post(self.blog.posts, post_id, user, Pace())
+        self.changed += 1
 
     async def _undo_rename(self, item: Item, post_id: str, user_id: str) -> None:
         """Replace a username whose `nameVersion` is above the user's. Costs a point read and a write."""

@@ -44,6 +44,9 @@ from shared.models.user import (
 from shared.observability.spans import trace_property
 
 AUTHOR_CACHE_S = 10.0
+# From the end of a deletion, when another process can still know the deleted user: what it writes would be erased, also
+# if it is the new user's. `_ts` has whole seconds, and a lagging replica can refill the cache.
+RECREATE_AFTER_S = AUTHOR_CACHE_S + 5
 
 _authors: TTLCache[tuple[Container, str], Item] = TTLCache(maxsize=10_000, ttl=AUTHOR_CACHE_S)
 
@@ -94,6 +97,10 @@ async def _create(users: Container, user: Item, record: Item | None) -> Item | N
         user, replaced = user_after(existing, user), existing["_etag"]
     if existing is None or replaced:
         reservation = await reserve(users, user["username"], user_id, name_version(user))
+        # Both times are the database's.
+        if existing and reservation.item["_ts"] - existing["_ts"] < RECREATE_AFTER_S:
+            await give_back(users, reservation, existing)
+            raise AccountDeleted
         try:
             return await create_recorded(users, user | trace_property(), record, user_id, replaced=replaced)
         except (ItemExists, ConditionFailed):

@@ -1,9 +1,9 @@
 """Erasure: deletes what a deleted user has written, at the pace of renames.
 
 A deleted post becomes a tombstone, and the posts change feed deletes its copies, comments and likes. A comment or like
-on another post is deleted in one transaction with the count of the post, in both transaction modes. Tombstones of the
-user's earlier posts lose the name, and failures lose the stored change. Each step finds only what is left, so an
-erasure that was interrupted continues when the change is delivered again.
+on another post is deleted in one transaction with the count of the post, in both transaction modes. The name is also
+removed from the tombstones of posts that the user had deleted before, and from `failures`. Each query finds only items
+that still exist, so a repeated delivery continues where the last one ended.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from shared.data.posts import delete_post
 from shared.database.container import Container, patch_of
 from shared.database.refusals import BatchRefused, ConditionFailed, ItemMissing
 from shared.database.retries import RENAMING_REFUSALS
-from shared.errors import NoProgress, PostNotFound
+from shared.errors import DatabaseUnavailable, NoProgress, PostNotFound
 from shared.models.base import DELETED_TYPE, Item
 from shared.models.post import Post
 from shared.models.user import name_version
+from shared.propagation.fan_out import MAX_TRANSACTIONS, fan_out
 from shared.propagation.pacing import Pace
-from shared.propagation.rename_fanout import ITEMS_PER_TRANSACTION, fan_out
+from shared.propagation.rename_fanout import ITEMS_PER_TRANSACTION
 from shared.transactions.batches import remove_items
 
 # The items of accounts up to a `nameVersion`: a later account of the same user keeps its items. A damaged post in the
@@ -32,8 +33,12 @@ _OF_USER: Final = (
     " (c.type = 'tombstone' AND IS_DEFINED(c.userUsername) AND c.userUsername != ''))))"
     " AND (c.type = 'tombstone' OR NOT IS_DEFINED(c.ttl) OR c.ttl = -1)"
 )
-_IN_POST: Final = f"SELECT c.id, c.type FROM c WHERE {_OF_USER} OFFSET 0 LIMIT @limit"  # noqa: S608 - no values
-_FAILURES: Final = "SELECT c.id, c.source FROM c WHERE c.change.userId = @userId"
+_FIELDS: Final = ("id", "type", "_etag")
+_IN_POST: Final = f"SELECT c.id, c.type, c._etag FROM c WHERE {_OF_USER} OFFSET 0 LIMIT @limit"  # noqa: S608 - no values
+_FAILURES: Final = (
+    "SELECT c.id, c.source FROM c WHERE c.change.userId = @userId AND (IS_DEFINED(c.change.content)"
+    " OR IS_DEFINED(c.change.title) OR IS_DEFINED(c.change.userUsername) OR IS_DEFINED(c.change.username))"
+)
 _PAGE_SIZE: Final = 100
 
 
@@ -49,7 +54,7 @@ async def erase(posts: Container, user: Item, pace: Pace) -> int:
                 await erase_in_post(posts, post_id, user, pace)
                 return
 
-    return await fan_out(posts, _OF_USER, _parameters(user), erase_in)
+    return await fan_out(posts, _OF_USER, _parameters(user), erase_in, fields=_FIELDS)
 
 
 async def erase_in_post(posts: Container, post_id: str, user: Item, pace: Pace) -> None:
@@ -61,14 +66,22 @@ async def erase_in_post(posts: Container, post_id: str, user: Item, pace: Pace) 
     parameters = {**_parameters(user), "limit": ITEMS_PER_TRANSACTION}
     refusals = 0
     await posts.catch_up(post_id)
-    while items := await posts.query(_IN_POST, parameters, partition_key=post_id, page_size=ITEMS_PER_TRANSACTION):
+    for _ in range(MAX_TRANSACTIONS):
+        items = await posts.query(_IN_POST, parameters, partition_key=post_id, page_size=ITEMS_PER_TRANSACTION)
+        if not items:
+            return
         refusals = 0 if await _erase_items(posts, post_id, items, pace) else refusals + 1
         if refusals == RENAMING_REFUSALS:
             raise NoProgress(f"the erasure in post {post_id} was refused {refusals} times in a row")
+    raise DatabaseUnavailable(f"the erasure in post {post_id} did not finish in {MAX_TRANSACTIONS} transactions")
 
 
 async def erase_from_failures(failures: Container, user_id: str) -> None:
-    """Remove the stored changes of a user: a query of the container, and a write for each. A replay reads the item."""
+    """Remove the stored changes of a user: a query of the container, and a write for each.
+
+    Versions before the deletion of users stored texts and names with a failure.
+    """
+    await failures.catch_up()
     found = failures.query_across(_FAILURES, {"userId": user_id}, page_size=_PAGE_SIZE)
     for failure in [failure async for failure in found]:
         with suppress(ItemMissing):  # it has been replayed
@@ -76,7 +89,7 @@ async def erase_from_failures(failures: Container, user_id: str) -> None:
 
 
 async def _erase_items(posts: Container, post_id: str, items: Sequence[Item], pace: Pace) -> bool:
-    """Delete known items of one post; return False if a refusal requires that they are read again."""
+    """Delete known items of one post; return False if one of them has changed, so that they must be read again."""
     by_type = {item["type"]: item for item in items}
     if Post.TYPE in by_type:
         async with pace.transaction(1):

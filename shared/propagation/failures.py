@@ -1,8 +1,8 @@
 """Changes that a change-feed function could not handle, stored with their error until they are replayed.
 
 `failures` has one item per changed item and function: `source` (the function), `container`, `itemId`, `partitionKey`,
-`change` (the item as delivered), `error` (`type`, `message`), `failureDate`. A repeated failure replaces the last one,
-but not `firstFailureDate`, and increments `attempts`.
+`change` (properties of the item as delivered), `error` (`type`, `message`), `failureDate`. A repeated failure replaces
+the last one, but not `firstFailureDate`, and increments `attempts`.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from shared.models.base import DELETED_TYPE, Item, now
 from shared.propagation.change_feeds import ChangeFeed
 
 _NAMESPACE = uuid.UUID("0d3f1d07-7c0e-5c07-8a38-0d1a0a6c7b55")
-# Items are limited to 2 MB. A larger change is left out; a replay reads the item from its container anyway.
-_LARGEST_CHANGE = 1_000_000
+# Not the texts and names, because failures stay when their author is deleted. A replay reads the item from its
+# container, and needs the stored change only if the item was a tombstone that has expired since.
+_STORED = ("id", "type", "postId", "userId", "version", "nameVersion", "creationDate", "ttl", "_etag", "_ts")
 _LONGEST_MESSAGE = 2_000
 _ATTEMPTS = 3
 
@@ -30,11 +31,8 @@ async def keep_failure(failures: Container, feed: ChangeFeed, change: Item, erro
     There is another one if the database rejects the change as a part of the failure.
     """
     item_id, partition_key = str(change.get("id")), change.get(feed.partition_key)
-    # The names of a deleted user must not be kept. A replay needs only their tombstone.
-    is_deleted_user = change.get("type") == DELETED_TYPE and "formerUsernames" in change
-    fits = not is_deleted_user and len(json.dumps(change, default=str)) <= _LARGEST_CHANGE
     message = error.reason if isinstance(error, DatabaseRefusal) else str(error)
-    if is_deleted_user:  # the law sets a time limit for it
+    if change.get("type") == DELETED_TYPE and "formerUsernames" in change:  # the law sets a time limit for it
         message = f"deletion of a user: {message}"
     failure = {
         "id": str(uuid.uuid5(_NAMESPACE, json.dumps([feed.function, partition_key, item_id], default=str))),
@@ -42,7 +40,7 @@ async def keep_failure(failures: Container, feed: ChangeFeed, change: Item, erro
         "container": feed.container,
         "itemId": item_id,
         "partitionKey": partition_key,
-        "change": change if fits else None,
+        "change": {name: change[name] for name in _STORED if name in change},
         "error": {"type": type(error).__name__, "message": message[:_LONGEST_MESSAGE]},
         "failureDate": now(),
     }

@@ -24,7 +24,7 @@ from shared.models.base import DELETED_TYPE, Item, integer_of, is_item_id, strin
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import Post, short_form, version_of
-from shared.models.user import is_of_deleted
+from shared.models.user import is_deleted, is_of_deleted
 from shared.observability.spans import current_traceparent, span, trace_property, writer_of
 from shared.propagation.change_feeds import POSTS_CHANGE_FEED
 from shared.propagation.copies import Copies, FrontPageIndex, refill, trim
@@ -118,6 +118,11 @@ class _Delivery:
         elif author is not None and is_of_deleted(change, author):
             with span("late erasure", caller=writer_of(author), links=[current_traceparent()]):
                 await erase_in_post(self.blog.posts, post_id, author, self.pace)
+            if is_deleted(author):
+                return
+            # `latest_changes` can have left out an item of the later account with the same name.
+            procedure = self.blog.transactions.rename_procedure
+            await rename_in_post(self.blog.posts, post_id, author, procedure=procedure, pace=self.pace)
         elif author is not None and is_outdated(change, author):
             # The correction of a post is another change, which updates the copies. It is the rename's work.
             procedure = self.blog.transactions.rename_procedure

@@ -6,8 +6,7 @@ By transactional batches, or by the article's stored procedure, which has the sa
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from shared.database.container import Container, Operation, patch_of
@@ -18,11 +17,9 @@ from shared.models.base import Item
 from shared.models.post import Post
 from shared.models.user import name_version
 from shared.observability.spans import trace_property
-from shared.propagation.concurrency import for_each
+from shared.propagation.fan_out import MAX_TRANSACTIONS, fan_out
 from shared.propagation.pacing import Pace
 
-_PORTION: Final = 1000
-_MAX_TRANSACTIONS: Final = 10_000
 # An item costs about 11 RU to rename, and a container has at least 400 RU/s.
 ITEMS_PER_TRANSACTION: Final = 25
 
@@ -51,40 +48,6 @@ async def fan_out_rename(posts: Container, user: Item, procedure: str | None, pa
     return await fan_out(posts, _OUTDATED, _parameters(user), rename_in)
 
 
-async def fan_out(
-    posts: Container,
-    condition: str,
-    parameters: Mapping[str, Any],
-    write_in: Callable[[str, Sequence[Item]], Awaitable[None]],
-) -> int:
-    """Call `write_in` for each post with items that meet the condition; return how many items there are.
-
-    Costs one query over all partitions, because no container records where a user has commented or liked. The query
-    finds everything that was written before it, and returns `id`, `type` and `postId`. Each portion is written before
-    the next one is read, so the next attempt after an unfinished one finds fewer items.
-    """
-
-    async def write(items: Sequence[Item]) -> None:
-        by_post: defaultdict[str, list[Item]] = defaultdict(list)
-        for item in items:
-            if isinstance(item.get("postId"), str):  # otherwise damaged, which must not keep the others
-                by_post[item["postId"]].append(item)
-        await for_each(by_post, lambda post_id: write_in(post_id, by_post[post_id]))
-
-    await posts.catch_up()
-    portion: list[Item] = []
-    count = 0
-    everywhere = f"SELECT c.id, c.type, c.postId FROM c WHERE {condition}"  # noqa: S608 - no values
-    async for item in posts.query_across(everywhere, parameters, page_size=_PORTION):
-        portion.append(item)
-        count += 1
-        if len(portion) == _PORTION:
-            await write(portion)
-            portion = []
-    await write(portion)
-    return count
-
-
 async def rename_in_post(
     posts: Container, post_id: str, user: Item, *, procedure: str | None = None, pace: Pace | None = None
 ) -> None:
@@ -100,7 +63,7 @@ async def rename_in_post(
     parameters = _parameters(user) | {"limit": ITEMS_PER_TRANSACTION}
     refusals = 0
     await posts.catch_up(post_id)
-    for _ in range(_MAX_TRANSACTIONS):
+    for _ in range(MAX_TRANSACTIONS):
         items = await posts.query(_IN_POST, parameters, partition_key=post_id, page_size=ITEMS_PER_TRANSACTION)
         if not items:
             return
@@ -112,7 +75,7 @@ async def rename_in_post(
             refusals += 1
             if refusals == RENAMING_REFUSALS:
                 raise NoProgress(f"renames in post {post_id} were refused {refusals} times in a row") from refused
-    raise DatabaseUnavailable(f"renaming in post {post_id} did not finish in {_MAX_TRANSACTIONS} batches")
+    raise DatabaseUnavailable(f"renaming in post {post_id} did not finish in {MAX_TRANSACTIONS} batches")
 
 
 def is_outdated(item: Item, user: Item) -> bool:
@@ -139,7 +102,7 @@ async def _call(procedure: str, posts: Container, post_id: str, user: Item, pace
     """
     options = {"limit": ITEMS_PER_TRANSACTION, **trace_property()}
     without_progress = 0
-    for _ in range(_MAX_TRANSACTIONS):
+    for _ in range(MAX_TRANSACTIONS):
         async with pace.transaction(min(expected, ITEMS_PER_TRANSACTION)):
             answer = await posts.execute(procedure, post_id, *_parameters(user).values(), options)
         if not answer["more"]:
@@ -147,7 +110,7 @@ async def _call(procedure: str, posts: Container, post_id: str, user: Item, pace
         without_progress = 0 if answer["updated"] else without_progress + 1
         if without_progress == RENAMING_REFUSALS:
             raise NoProgress(f"{procedure} ran out of time {without_progress} times in a row before it renamed an item")
-    raise DatabaseUnavailable(f"{procedure} did not finish in {_MAX_TRANSACTIONS} calls")
+    raise DatabaseUnavailable(f"{procedure} did not finish in {MAX_TRANSACTIONS} calls")
 
 
 def _parameters(user: Item) -> dict[str, Any]:

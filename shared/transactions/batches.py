@@ -95,12 +95,12 @@ async def remove_item(
 
 
 async def remove_items(posts: Container, post_id: str, items: Sequence[Item]) -> bool:
-    """Remove comments and likes of a post and their counts: one batch. Return False if one of them no longer exists.
+    """Remove comments and likes of a post and their counts: one batch. Return False if one of them has changed since.
 
-    Of an item, only `id` and `type` are used. Raises PostNotFound.
+    Of an item, only `id`, `type` and `_etag` are used: a like that was made again has the same ID. Raises PostNotFound.
     """
     differences = {name: -number for name, number in Counter(COUNTS[item["type"]] for item in items).items()}
-    deletions: list[Operation] = [("delete", (item["id"],)) for item in items]
+    deletions: list[Operation] = [("delete", (item["id"],), {"if_match_etag": item["_etag"]}) for item in items]
     post = None
     for _ in range(COMMIT_ROUNDS):
         try:

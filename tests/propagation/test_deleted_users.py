@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import AsyncIterator, Sequence
+import time
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 import pytest
+from cosmos_emulator import EmulatorSettings
 
 from management.failures import Outcome, Result, find_failures, replay_failures
 from management.rebuild import rebuild
@@ -18,9 +20,19 @@ from shared.data.blog import Blog as StoredBlog
 from shared.data.comments import create_comment
 from shared.data.likes import create_like
 from shared.data.posts import create_post, delete_post, list_posts_of_user
-from shared.data.users import create_user, delete_user, edit_user, get_author, get_user, register_user, remember
+from shared.data.users import (
+    RECREATE_AFTER_S,
+    create_user,
+    delete_user,
+    edit_user,
+    get_author,
+    get_user,
+    register_user,
+    remember,
+)
 from shared.database.client import connect
 from shared.database.container import Container, Operation
+from shared.database.refusals import BatchRefused, ConditionFailed
 from shared.errors import AccountDeleted, DatabaseUnavailable, NoProgress, UserNotFound, VersionMismatch
 from shared.models.base import Item
 from shared.models.comment import NewComment
@@ -31,11 +43,35 @@ from shared.propagation.change_feeds import POSTS_CHANGE_FEED
 from shared.propagation.failures import keep_failure
 from shared.propagation.users import handle_changed_users
 from shared.transactions.batches import remove_item
-from tests.blog import Blog
+from tests.blog import Blog, EmulatorThread
 from tests.items import a_post, unique
 from tests.polling import eventually
 
 TEXT = "A text of the user."
+
+
+@dataclass
+class Clock:
+    """The clock of the database: `ahead_s` seconds ahead of this host's."""
+
+    ahead_s: float = 0
+
+    def time(self) -> float:
+        return time.time() + self.ahead_s
+
+    def pass_the_wait_for_a_new_account(self) -> None:
+        self.ahead_s += RECREATE_AFTER_S + 1
+
+
+@pytest.fixture(scope="module")
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture(scope="module")
+def emulator(clock: Clock) -> Iterator[EmulatorThread]:
+    with EmulatorThread(EmulatorSettings(clock=clock.time)) as running:
+        yield running
 
 
 async def a_registered_user(blog: Blog) -> Item:
@@ -265,12 +301,13 @@ async def test_damaged_items_of_the_user_keep_neither_the_others_nor_delete_anot
     assert "formerUsernames" not in tombstone
 
 
-async def test_a_user_who_registers_again_can_write_at_once(blog: Blog) -> None:
+async def test_a_user_who_registers_again_can_write_at_once(blog: Blog, clock: Clock) -> None:
     user_id, users = unique("signed-in"), blog.users
     new = NewUser(username=unique("ada"))
     await register_user(users, new, user_id=user_id, idempotency_key=None)
     await delete_user(users, user_id)
     await blog.drain()
+    clock.pass_the_wait_for_a_new_account()
 
     again = await register_user(users, new, user_id=user_id, idempotency_key=None)
 
@@ -290,6 +327,53 @@ async def test_the_name_of_a_rename_that_was_running_is_released(blog: Blog) -> 
     assert await blog.users.read(key, key) is None
 
 
+class _LikedAgain(Container):
+    """A container in which a later account of the user makes the same like again, before a batch deletes it."""
+
+    async def batch(self, partition_key: str, operations: Sequence[Operation]) -> list[Item]:
+        for name, arguments, *_ in operations:
+            if name == "delete" and (like := await self.read(arguments[0], partition_key)) and like["type"] == "like":
+                await self.replace(like | {"nameVersion": 9, "userUsername": "again"}, etag=like["_etag"])
+        return await super().batch(partition_key, operations)
+
+
+async def test_a_like_that_a_later_account_has_made_again_is_kept(blog: Blog, world: World) -> None:
+    """The delivery of a host that has lost its lease can still be running."""
+    await delete_user(blog.users, world.user["id"])
+
+    await handle_changed_users(
+        dataclasses.replace(blog.stored, posts=_LikedAgain(blog.posts)), await blog.changes(blog.users)
+    )
+
+    left = await world.written_to_others_by(world.user["id"])
+    assert [(item["type"], item["userUsername"]) for item in left] == [("like", "again")] * 2
+
+
+class _Refusing(Container):
+    """A container that refuses all batches that delete items of one post."""
+
+    def __init__(self, container: Container, post_id: str) -> None:
+        super().__init__(container.proxy)
+        self._post_id = post_id
+
+    async def batch(self, partition_key: str, operations: Sequence[Operation]) -> list[Item]:
+        if partition_key == self._post_id and any(name == "delete" for name, *_ in operations):
+            raise BatchRefused(1, ConditionFailed())
+        return await super().batch(partition_key, operations)
+
+
+async def test_a_post_that_cannot_be_written_does_not_stop_the_others(blog: Blog, world: World) -> None:
+    refusing, refused = world.posts_of_other
+    await delete_user(blog.users, world.user["id"])
+
+    posts = _Refusing(blog.posts, refusing["id"])
+    errors = await handle_changed_users(dataclasses.replace(blog.stored, posts=posts), await blog.changes(blog.users))
+
+    assert [type(error) for error in errors] == [NoProgress]
+    assert {item["postId"] for item in await world.written_to_others_by(world.user["id"])} == {refusing["id"]}
+    assert await blog.counts(refused) == (3, 1)
+
+
 async def test_a_rename_that_loses_against_a_deletion_gives_its_name_back(blog: Blog) -> None:
     user, name = await a_registered_user(blog), unique("countess")
 
@@ -301,7 +385,7 @@ async def test_a_rename_that_loses_against_a_deletion_gives_its_name_back(blog: 
 
 
 async def test_a_user_can_register_again_and_late_items_of_the_deleted_account_are_erased(
-    blog: Blog, world: World
+    blog: Blog, world: World, clock: Clock
 ) -> None:
     user_id = unique("signed-in")
     first = await register_user(blog.users, NewUser(username=unique("ada")), user_id=user_id, idempotency_key=None)
@@ -312,6 +396,10 @@ async def test_a_user_can_register_again_and_late_items_of_the_deleted_account_a
         with pytest.raises(AccountDeleted):
             await register_user(blog.users, NewUser(username=unique("eve")), user_id=user_id, idempotency_key=None)
         await blog.drain()
+        # Another process can still write as the deleted user, and would lose what it writes for the new one.
+        with pytest.raises(AccountDeleted):
+            await register_user(blog.users, NewUser(username=unique("eve")), user_id=user_id, idempotency_key=None)
+        clock.pass_the_wait_for_a_new_account()
 
         again = await register_user(
             blog.users, NewUser(username=first["username"]), user_id=user_id, idempotency_key=None
@@ -347,21 +435,31 @@ async def test_a_retried_registration_of_a_deleted_user_creates_nothing(blog: Bl
     assert await verify(blog.stored) == []
 
 
-async def test_texts_of_the_user_leave_the_failures(blog: Blog, world: World) -> None:
-    change = {
-        "id": "p",
-        "postId": "p",
-        "userId": world.user["id"],
-        "content": TEXT,
-        "userUsername": world.user["username"],
-    }
+async def test_texts_of_the_user_leave_the_failures_of_earlier_versions(blog: Blog, world: World) -> None:
+    change = {"id": "p", "postId": "p", "userId": world.user["id"], "content": TEXT}
     await keep_failure(blog.failures, POSTS_CHANGE_FEED, change, ValueError("a fault"))
+    [failure] = await blog.all_items(blog.failures)
+    assert TEXT not in str(failure)
+    await blog.failures.replace(failure | {"change": change}, etag=failure["_etag"])
 
     await delete_user(blog.users, world.user["id"])
     await blog.drain()
 
     [failure] = await blog.all_items(blog.failures)
     assert failure["change"] is None
+
+
+async def test_a_rebuild_erases_items_whose_version_is_ahead(blog: Blog, world: World) -> None:
+    post = world.posts_of_other[0]
+    comment = next(item for item in await world.written_to_others_by(world.user["id"]) if item["postId"] == post["id"])
+    await delete_user(blog.users, world.user["id"])
+    await blog.drain()
+    await blog.posts.create(comment | {"nameVersion": 7})
+    await blog.posts.patch(post["id"], post["id"], [{"op": "incr", "path": "/commentCount", "value": 1}])
+
+    await rebuild(blog.stored, lambda _: None)
+
+    await world.assert_erased()
 
 
 async def test_a_deletion_that_cannot_finish_is_kept_without_names_and_replayed(

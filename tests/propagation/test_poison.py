@@ -99,7 +99,7 @@ async def test_a_change_nested_as_deeply_as_the_database_allows_is_stored_as_a_f
     nested: Item = {}
     for _ in range(126):
         nested = {"a": nested}
-    poison = await blog.posts.create(a_post(author) | {"version": "one", "note": nested})
+    poison = await blog.posts.create(a_post(author) | {"version": nested})
 
     await blog.handle_posts([poison])
 

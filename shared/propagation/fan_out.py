@@ -1,0 +1,66 @@
+"""Fan-outs: write to all posts, comments and likes of a user, wherever they are."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Final
+
+from shared.database.container import Container
+from shared.models.base import Item
+from shared.propagation.concurrency import for_each
+from shared.propagation.delivery import DATABASE_ERRORS
+
+# Transactions in one post.
+MAX_TRANSACTIONS: Final = 10_000
+_PORTION: Final = 1000
+
+
+async def fan_out(
+    posts: Container,
+    condition: str,
+    parameters: Mapping[str, Any],
+    write_in: Callable[[str, Sequence[Item]], Awaitable[None]],
+    *,
+    fields: Sequence[str] = ("id", "type"),
+) -> int:
+    """Call `write_in` for each post with items that meet the condition; return how many items there are.
+
+    Costs one query over all partitions, because no container records where a user has commented or liked. The query
+    finds everything that was written before it, and returns these `fields`. Each portion is written before the next
+    one is read, so the next attempt after an unfinished one finds fewer items. A post that cannot be written does not
+    stop the others; the first error is raised at the end.
+    """
+    errors: list[Exception] = []
+
+    async def write(items: Sequence[Item]) -> None:
+        by_post: defaultdict[str, list[Item]] = defaultdict(list)
+        for item in items:
+            if isinstance(item.get("postId"), str):  # `verify` reports the others
+                by_post[item["postId"]].append(item)
+
+        async def write_to(post_id: str) -> None:
+            try:
+                await write_in(post_id, by_post[post_id])
+            except DATABASE_ERRORS:
+                raise
+            except Exception as error:  # noqa: BLE001 - raised below
+                errors.append(error)
+
+        await for_each(by_post, write_to)
+
+    await posts.catch_up()
+    portion: list[Item] = []
+    count = 0
+    selected = ", ".join(f"c.{name}" for name in (*fields, "postId"))
+    everywhere = f"SELECT {selected} FROM c WHERE {condition}"  # noqa: S608 - no values
+    async for item in posts.query_across(everywhere, parameters, page_size=_PORTION):
+        portion.append(item)
+        count += 1
+        if len(portion) == _PORTION:
+            await write(portion)
+            portion = []
+    await write(portion)
+    if errors:
+        raise errors[0]
+    return count
