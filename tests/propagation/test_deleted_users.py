@@ -342,7 +342,7 @@ async def test_a_like_that_a_later_account_has_made_again_is_kept(blog: Blog, wo
     await delete_user(blog.users, world.user["id"])
 
     await handle_changed_users(
-        dataclasses.replace(blog.stored, posts=_LikedAgain(blog.posts)), await blog.changes(blog.users)
+        dataclasses.replace(blog.stored, posts=_LikedAgain(blog.posts.proxy)), await blog.changes(blog.users)
     )
 
     left = await world.written_to_others_by(world.user["id"])
