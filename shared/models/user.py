@@ -60,7 +60,7 @@ class User(Resource):
 
     @classmethod
     def entity_tag(cls, item: Mapping[str, Any]) -> str:
-        """Return the number of renames, because only a rename changes the response.
+        """Return the version of the name, because only a rename changes the response.
 
         The item's own etag changes once more when the change feed completes a rename.
         """
@@ -73,12 +73,12 @@ class User(Resource):
 
 
 def user_item(user_id: str, username: str, creation_date: str) -> Item:
-    """Return the item of a new user. It has no `nameVersion` (number of renames) before the first rename."""
+    """Return the item of a new user. It has no `nameVersion` before the first rename."""
     return {"id": user_id, "type": User.TYPE, "userId": user_id, "username": username, "creationDate": creation_date}
 
 
 def name_version(user: Mapping[str, Any]) -> int:
-    """Return how often the user was renamed."""
+    """Return the version of the user's name. A rename adds one; a deletion adds two and a new account one."""
     number: int = user.get("nameVersion", 0)
     return number
 

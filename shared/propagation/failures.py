@@ -13,7 +13,7 @@ from contextlib import suppress
 
 from shared.database.container import Container, patch_of
 from shared.database.refusals import ItemExists, ItemMissing
-from shared.errors import DatabaseRefusal, DatabaseUnavailable, ItemTooLarge, RequestRefused
+from shared.errors import DatabaseRefusal, DatabaseUnavailable, ItemTooLarge, NoProgress, RequestRefused
 from shared.models.base import DELETED_TYPE, Item, now
 from shared.propagation.change_feeds import ChangeFeed
 
@@ -32,8 +32,9 @@ async def keep_failure(failures: Container, feed: ChangeFeed, change: Item, erro
     """
     item_id, partition_key = str(change.get("id")), change.get(feed.partition_key)
     message = error.reason if isinstance(error, DatabaseRefusal) else str(error)
-    if change.get("type") == DELETED_TYPE and "formerUsernames" in change:  # the law sets a time limit for it
-        message = f"deletion of a user: {message}"
+    if change.get("type") == DELETED_TYPE and "formerUsernames" in change:
+        # Named, because the law sets a time limit for it. The reason of another error can quote the username.
+        message = f"deletion of a user: {message if isinstance(error, NoProgress) else 'see the log'}"
     failure = {
         "id": str(uuid.uuid5(_NAMESPACE, json.dumps([feed.function, partition_key, item_id], default=str))),
         "source": feed.function,

@@ -10,27 +10,12 @@ from aiohttp import ClientSession
 from shared.settings import Account, Settings
 from tests.api import Api
 from tests.blog import EmulatorThread
-from tests.functions.conftest import app, gateway, quiet_api, quiet_app, stored
-from tests.instances import apps, clock, instances, lagging
+from tests.functions.conftest import app
 from tests.items import unique
 from tests.running_app import RunningApp, provisioned, running_app
-from tests.web.conftest import browser, chromium, quiet_site, site
+from tests.web.conftest import browser, chromium, site
 
-__all__ = [
-    "app",
-    "apps",
-    "browser",
-    "chromium",
-    "clock",
-    "gateway",
-    "instances",
-    "lagging",
-    "quiet_api",
-    "quiet_app",
-    "quiet_site",
-    "site",
-    "stored",
-]
+__all__ = ["app", "browser", "chromium", "site"]
 INSPECTOR = {"BLOG_INSPECTOR": "1"}
 
 

@@ -435,6 +435,17 @@ async def test_a_retried_registration_of_a_deleted_user_creates_nothing(blog: Bl
     assert await verify(blog.stored) == []
 
 
+async def test_a_damaged_reservation_keeps_no_name_in_the_failures(blog: Blog, world: World) -> None:
+    key = username_reservations.reservation_id(world.user["username"])
+    await blog.users.patch(key, key, [{"op": "set", "path": "/nameVersion", "value": "one"}])
+
+    await delete_user(blog.users, world.user["id"])
+    await blog.drain()
+
+    [failure] = await blog.all_items(blog.failures)
+    assert failure["error"] == {"type": "ItemDamaged", "message": "deletion of a user: see the log"}
+
+
 async def test_texts_of_the_user_leave_the_failures_of_earlier_versions(blog: Blog, world: World) -> None:
     change = {"id": "p", "postId": "p", "userId": world.user["id"], "content": TEXT}
     await keep_failure(blog.failures, POSTS_CHANGE_FEED, change, ValueError("a fault"))
