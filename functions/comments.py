@@ -51,6 +51,5 @@ async def list_comments(call: Call[None]) -> Response:
     Newest first.
     """
     blog, post_id = await open_blog(), call.path["postId"]
-    return page_response(
-        Comment, await comments.list_comments(blog.posts, post_id, limit=call.limit, cursor=call.cursor)
-    )
+    page = await comments.list_comments(blog.posts, post_id, limit=call.limit, cursor=call.cursor)
+    return page_response(Comment, page)

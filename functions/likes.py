@@ -49,4 +49,5 @@ async def list_likes(call: Call[None]) -> Response:
     Newest first.
     """
     blog, post_id = await open_blog(), call.path["postId"]
-    return page_response(Like, await likes.list_likes(blog.posts, post_id, limit=call.limit, cursor=call.cursor))
+    page = await likes.list_likes(blog.posts, post_id, limit=call.limit, cursor=call.cursor)
+    return page_response(Like, page)

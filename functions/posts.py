@@ -36,9 +36,8 @@ async def edit_post(call: Call[PostChanges]) -> Response:
     Changes only the title and content. Concurrent comments, likes, and renames are kept.
     """
     blog, post_id, owner = await open_blog(), call.path["postId"], call.caller.owner
-    return resource_response(
-        Post, await posts.edit_post(blog.posts, post_id, call.body, if_match=call.if_match, owner=owner)
-    )
+    post = await posts.edit_post(blog.posts, post_id, call.body, if_match=call.if_match, owner=owner)
+    return resource_response(Post, post)
 
 
 @bp.route(route="api/posts/{postId}", methods=["DELETE"])
@@ -73,6 +72,5 @@ async def list_user_posts(call: Call[None]) -> Response:
     Newest first, with the content cut to a summary. Shows new and changed posts after a short delay.
     """
     blog, user_id = await open_blog(), call.path["userId"]
-    return page_response(
-        Post, await posts.list_posts_of_user(blog.users, user_id, limit=call.limit, cursor=call.cursor)
-    )
+    page = await posts.list_posts_of_user(blog.users, user_id, limit=call.limit, cursor=call.cursor)
+    return page_response(Post, page)

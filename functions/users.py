@@ -52,9 +52,8 @@ async def edit_user(call: Call[UserChanges]) -> Response:
     if that is still to be done for many renames.
     """
     blog = await open_blog()
-    return resource_response(
-        User, await users.edit_user(blog.users, call.path["userId"], call.body, if_match=call.if_match)
-    )
+    user = await users.edit_user(blog.users, call.path["userId"], call.body, if_match=call.if_match)
+    return resource_response(User, user)
 
 
 @bp.route(route="api/users/{userId}", methods=["DELETE"])
