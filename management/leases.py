@@ -18,7 +18,7 @@ from typing import Any
 _CONTINUATION = re.compile(r'"?\d+"?')
 _INCREMENTAL = "Incremental Feed"
 _FIRST, _END = "", "FF"
-# Twice the trigger's expiration interval (shared/propagation/delivery.py): another host has had time to acquire it.
+# Twice the trigger's expiration interval (functions/change_feeds.py): another host has had time to acquire it.
 EXPIRED_AFTER_S = 30
 
 
