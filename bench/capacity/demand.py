@@ -58,7 +58,7 @@ _LEASE_WRITE_RU: Final = 10.67
 _POLL_RU: Final = 1.0
 _MODEL: Final = PROFILES["service-2026"]
 
-# shared/propagation/delivery.py and host.json
+# functions/change_feeds.py and host.json
 POLL_S: Final = 0.3
 RENEW_S: Final = 5.0
 ACQUIRE_S: Final = 2.0
