@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
+import socket
 import sys
+import warnings
 from asyncio.subprocess import Process
 
 import pytest
@@ -29,6 +32,26 @@ async def test_a_connection_without_complete_headers_is_closed(monkeypatch: pyte
 
         assert await asyncio.wait_for(reader.read(), 30) == b""
         writer.close()
+
+
+@pytest.mark.parametrize("turns", range(4))
+def test_a_connection_accepted_at_the_end_is_closed(turns: int) -> None:
+    async def connect_and_stop() -> socket.socket:
+        async with CosmosEmulator() as emulator:
+            address = URL(emulator.endpoint)
+            client = socket.create_connection((address.host, address.port), timeout=30)
+            for _ in range(turns):
+                await asyncio.sleep(0)
+        return client
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # pytest turns those of finalizers into failures
+        with (
+            asyncio.Runner() as runner,
+            runner.run(connect_and_stop()) as client,
+            contextlib.suppress(ConnectionResetError),  # never accepted
+        ):
+            assert client.recv(1) == b""
 
 
 @unix_only

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ssl
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
@@ -16,7 +17,7 @@ from cosmos_emulator.clock import AdjustableClock
 from cosmos_emulator.controls import Controls
 from cosmos_emulator.faults import Faults
 from cosmos_emulator.gateway import Gateway
-from cosmos_emulator.http.connections import LimitedServer
+from cosmos_emulator.http.connections import LimitedServer, close_listener
 from cosmos_emulator.http.server import CosmosServer, new_request
 from cosmos_emulator.reads.unfinished import UnfinishedQueries
 from cosmos_emulator.settings import EmulatorSettings
@@ -104,18 +105,17 @@ class CosmosEmulator:
         )
 
     async def _listen(self, stack: AsyncExitStack, server: CosmosServer, directory: Path) -> str:
-        runner = web.ServerRunner(
-            # aiohttp would also decompress what no limit lets through, because it reads each body to its end.
-            LimitedServer(server.answer, request_factory=new_request, access_log=None, auto_decompress=False),
-            shutdown_timeout=_SHUTDOWN_S,
-        )
+        # aiohttp would also decompress what no limit lets through, because it reads each body to its end.
+        limited = LimitedServer(server.answer, request_factory=new_request, access_log=None, auto_decompress=False)
+        runner = web.ServerRunner(limited, shutdown_timeout=_SHUTDOWN_S)
         await runner.setup()
         stack.push_async_callback(runner.cleanup)
         stack.callback(server.close)
         tls = self._tls(directory) if self.settings.tls else None
-        site = web.TCPSite(runner, self.settings.host, self.settings.port, ssl_context=tls)
-        await site.start()
-        port = runner.addresses[0][1]
+        loop = asyncio.get_running_loop()
+        listener = await loop.create_server(limited, self.settings.host, self.settings.port, ssl=tls)
+        stack.push_async_callback(close_listener, listener)
+        port = listener.sockets[0].getsockname()[1]
         return f"{'https' if tls else 'http'}://{self.settings.host}:{port}/"
 
     def _tls(self, directory: Path) -> ssl.SSLContext:

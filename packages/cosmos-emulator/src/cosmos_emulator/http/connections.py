@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import logging
 import time
 from collections.abc import Awaitable, Callable
@@ -46,6 +48,20 @@ class LimitedServer(web.Server):
             remaining = [one for one in self.connections if one.transport is not None]  # others are being closed
             if len(remaining) > self._most:
                 next(one for one in remaining if one not in self._busy).force_close()
+
+
+async def close_listener(listener: asyncio.Server) -> None:
+    """Close a listener, but first finish the connections it has accepted.
+
+    `close` alone would leak them: asyncio attaches each to its server one turn later, and asserts that it is open
+    (`Server._attach` in asyncio/base_events.py).
+    """
+    with contextlib.suppress(NotImplementedError):  # the event loop of Windows
+        for each in listener.sockets:
+            asyncio.get_running_loop().remove_reader(each)
+    for _ in range(3):  # turns from accepting a connection to `connection_made`
+        await asyncio.sleep(0)
+    listener.close()
 
 
 class AcceptErrorFilter(logging.Filter):
