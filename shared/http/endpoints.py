@@ -47,7 +47,8 @@ class Endpoint:
     charge and the session, and logs one line. `request` names the article's request that it serves. The other arguments
     describe it to clients: `returns` is one resource, a page of it (`paged`), or a cached list (`listed`), `errors` are
     specific to this endpoint, and `statuses` are the success statuses if they are not the usual one of the method. The
-    handler's docstring becomes the summary and description.
+    handler's docstring becomes the summary and description. A `private` query needs a caller, as commands do, and no
+    cache keeps its response.
     """
 
     request: str = ""
@@ -56,6 +57,7 @@ class Endpoint:
     returns: type[BaseModel] | None = None
     paged: bool = False
     listed: bool = False
+    private: bool = False
     errors: tuple[type[BlogError], ...] = ()
     statuses: tuple[int, ...] = ()
 
@@ -108,7 +110,8 @@ class Endpoint:
             response = self.refuse(error, request) if has_valid_host else problem_response(error, path_of(request))
         response.headers["X-Content-Type-Options"] = "nosniff"
         # Without a lifetime, caches can choose one (https://www.rfc-editor.org/rfc/rfc9111#section-4.2.2).
-        response.headers.setdefault("Cache-Control", "no-cache" if response.status_code < _ERROR else "no-store")
+        is_kept = response.status_code < _ERROR and not self.private
+        response.headers.setdefault("Cache-Control", "no-cache" if is_kept else "no-store")
         if scope.responses:
             response.headers["x-ms-request-charge"] = f"{scope.request_units:.2f}"
         if request.method not in QUERY and (token := str(scope.session)):
@@ -132,11 +135,11 @@ class Endpoint:
         return response
 
     def _parse(self, request: func.HttpRequest) -> Call[Any]:
-        """Authenticate the caller of a command, then parse. Unauthenticated callers never learn whether parsing fails.
+        """Authenticate the caller of a command, then parse. Nobody else learns whether parsing fails.
 
         Raises Forbidden if the path or body names a user that the caller cannot act as.
         """
-        if request.method in QUERY:
+        if request.method in QUERY and not self.private:
             return parse_call(request, self.body, ANONYMOUS)
         call: Call[Any] = parse_call(request, self.body, authenticate(request.headers))
         for user_id in (call.path.get("userId"), getattr(call.body, "user_id", None)):
