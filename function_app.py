@@ -8,7 +8,7 @@ import azure.functions as func
 import inspector
 import openapi
 import web
-from functions import change_feeds, comments, feed, health, likes, posts, users
+from functions import change_feeds, comments, feed, health, likes, posts, reports, users
 from shared.observability import logs
 from shared.settings import app_settings
 
@@ -17,7 +17,7 @@ logs.limit_sdks()
 _COMMANDS = func.AuthLevel.ANONYMOUS if app_settings().auth.users_sign_in else func.AuthLevel.FUNCTION
 
 app = func.FunctionApp(http_auth_level=_COMMANDS)
-for module in (users, posts, comments, likes, feed, health, change_feeds):
+for module in (users, posts, comments, likes, reports, feed, health, change_feeds):
     app.register_functions(module.bp)
 openapi.register(app)
 web.register(app)

@@ -174,6 +174,12 @@ def rebuild_command(context: typer.Context, as_json: _Json = False) -> None:
     )
 
 
+@app.command("audit")
+def audit_command(context: typer.Context, as_json: _Json = False) -> None:
+    """List the deletions by moderators of the last year: who deleted what, whose, and why."""
+    _run(context, lambda configuration: commands.show_audit(configuration, as_json=as_json), charge_to_stderr=as_json)
+
+
 @app.command("lag")
 def lag_command(
     context: typer.Context,

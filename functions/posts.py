@@ -41,15 +41,15 @@ async def edit_post(call: Call[PostChanges]) -> Response:
 
 
 @bp.route(route="api/posts/{postId}", methods=["DELETE"])
-@Endpoint(errors=(PostNotFound, VersionMismatch))
+@Endpoint(moderated=True, errors=(PostNotFound, VersionMismatch))
 async def delete_post(call: Call[None]) -> Response:
     """Delete a post.
 
     Requests for the post return 404 immediately. Lists of posts omit it after a short delay. Its comments and likes
-    are deleted with it.
+    are deleted with it. If users sign in, its author and moderators can delete it.
     """
-    blog, post_id, owner = await open_blog(), call.path["postId"], call.caller.owner
-    await posts.delete_post(blog.posts, post_id, if_match=call.if_match, owner=owner)
+    blog, post_id = await open_blog(), call.path["postId"]
+    await posts.delete_post(blog.posts, post_id, if_match=call.if_match, deleter=call.deleter)
     return no_content()
 
 

@@ -21,6 +21,7 @@ from inspector.tour_visits import Visits
 from shared.data import comments, likes, posts, users
 from shared.data.blog import Blog, open_blog
 from shared.data.idempotency import new_id
+from shared.data.moderation import Deleter
 from shared.database.client import connect
 from shared.database.container import Container
 from shared.database.containers import POSTS
@@ -212,7 +213,7 @@ async def _delete_left_posts() -> int:
 async def _delete(blog: Blog, post: Item) -> None:
     with suppress(PostNotFound):  # another visit has ended, too
         # The owner is a condition of the write.
-        await posts.delete_post(blog.posts, post["id"], owner=uuid.UUID(post["userId"]))
+        await posts.delete_post(blog.posts, post["id"], deleter=Deleter(uuid.UUID(post["userId"])))
 
 
 @asynccontextmanager

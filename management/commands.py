@@ -78,6 +78,15 @@ async def replay_failures(configuration: Settings, ids: Collection[str], *, sour
     return SUCCESS if went_well else BROKEN
 
 
+async def show_audit(configuration: Settings, *, as_json: bool) -> int:
+    """Print the deletions by moderators."""
+    from management import audit
+
+    async with signed_in(configuration) as client:
+        audit.say_audit(await audit.list_audit(await open_blog(client, configuration.database)), as_json=as_json)
+    return SUCCESS
+
+
 async def show_lag(configuration: Settings, *, watch: bool, as_json: bool, most_s: float | None, record: bool) -> int:
     """Show the lag; return BROKEN if a function is stalled, or its lag is unknown or above `most_s`.
 

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 
 from management.failures import Failure, ItemState, Outcome, Result
-from management.terminal import say
+from management.terminal import printable, say
 
 _LONGEST_ERROR = 160
 # ID, SINCE, LAST, TIMES, FUNCTION, ITEM, NOW, ERROR
@@ -63,7 +63,7 @@ def _place(failure: Failure) -> str:
 
 
 def _cut(text: str) -> str:
-    shown = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+    shown = printable(text)
     return shown if len(shown) <= _LONGEST_ERROR else shown[: _LONGEST_ERROR - 1] + "…"
 
 

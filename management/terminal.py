@@ -20,6 +20,11 @@ def say(line: str) -> None:
     Console().print(line, markup=False, highlight=False, soft_wrap=True)
 
 
+def printable(text: str) -> str:
+    """Escape control characters, which users' texts can contain."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+
+
 def say_to_stderr(line: str) -> None:
     """Print a line that is not part of the JSON output."""
     Console(stderr=True).print(line, markup=False, highlight=False, soft_wrap=True)

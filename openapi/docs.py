@@ -9,7 +9,7 @@ from pathlib import Path
 
 import azure.functions as func
 
-from functions import comments, feed, health, likes, posts, users
+from functions import comments, feed, health, likes, posts, reports, users
 from openapi.description import API_PATH, ApiOperation, describe, meaning_of, operations_of
 from shared.http.calls import QUERY, Call
 from shared.http.endpoints import Endpoint
@@ -55,7 +55,7 @@ async def get_docs_asset(call: Call[None]) -> Response:
 @cache
 def operations() -> tuple[ApiOperation, ...]:
     """The operations that the description covers."""
-    return tuple(operations_of(users, posts, comments, likes, feed, health))
+    return tuple(operations_of(users, posts, comments, likes, reports, feed, health))
 
 
 @cache

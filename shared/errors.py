@@ -133,7 +133,7 @@ class AlreadyRegistered(BlogError):
 
 
 class AccountDeleted(BlogError):
-    """The account was deleted a moment ago, and what its user has written is still being deleted."""
+    """The account was banned, or deleted a moment ago, and what its user has written is still being deleted."""
 
     detail = "This account is being deleted; try again in a few minutes."
 

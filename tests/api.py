@@ -82,8 +82,8 @@ class Api:
         """C1."""
         return await self.send("PUT", f"/api/users/{_id(user_id)}", body={"username": username}, headers=headers)
 
-    async def delete_user(self, user_id: str, headers: Headers = None) -> ApiResponse:
-        return await self.send("DELETE", f"/api/users/{_id(user_id)}", headers=headers)
+    async def delete_user(self, user_id: str, headers: Headers = None, **query: object) -> ApiResponse:
+        return await self.send("DELETE", f"/api/users/{_id(user_id)}{_query(query)}", headers=headers)
 
     async def get_user(self, user_id: str, headers: Headers = None) -> ApiResponse:
         """Q1."""
@@ -103,8 +103,8 @@ class Api:
         """Q2."""
         return await self.send("GET", f"/api/posts/{_id(post_id)}", headers=headers)
 
-    async def delete_post(self, post_id: str, headers: Headers = None) -> ApiResponse:
-        return await self.send("DELETE", f"/api/posts/{_id(post_id)}", headers=headers)
+    async def delete_post(self, post_id: str, headers: Headers = None, **query: object) -> ApiResponse:
+        return await self.send("DELETE", f"/api/posts/{_id(post_id)}{_query(query)}", headers=headers)
 
     async def list_user_posts(self, user_id: str, **query: object) -> ApiResponse:
         """Q3."""
@@ -119,8 +119,11 @@ class Api:
         """Q4."""
         return await self.send("GET", f"/api/posts/{_id(post_id)}/comments{_query(query)}")
 
-    async def delete_comment(self, post_id: str, comment_id: str, headers: Headers = None) -> ApiResponse:
-        return await self.send("DELETE", f"/api/posts/{_id(post_id)}/comments/{_id(comment_id)}", headers=headers)
+    async def delete_comment(
+        self, post_id: str, comment_id: str, headers: Headers = None, **query: object
+    ) -> ApiResponse:
+        path = f"/api/posts/{_id(post_id)}/comments/{_id(comment_id)}{_query(query)}"
+        return await self.send("DELETE", path, headers=headers)
 
     async def create_like(self, post_id: str, user_id: str, headers: Headers = None) -> ApiResponse:
         """C4."""
@@ -132,6 +135,18 @@ class Api:
 
     async def delete_like(self, post_id: str, user_id: str, headers: Headers = None) -> ApiResponse:
         return await self.send("DELETE", f"/api/posts/{_id(post_id)}/likes/{_id(user_id)}", headers=headers)
+
+    async def report(
+        self, post_id: str, user_id: str, reason: str, *, comment_id: str | None = None, headers: Headers = None
+    ) -> ApiResponse:
+        """C6."""
+        comment = f"/comments/{_id(comment_id)}" if comment_id else ""
+        body = {"userId": user_id, "reason": reason}
+        return await self.send("POST", f"/api/posts/{_id(post_id)}{comment}/reports", body=body, headers=headers)
+
+    async def list_reports(self, **query: object) -> ApiResponse:
+        """Q8."""
+        return await self.send("GET", f"/api/reports{_query(query)}")
 
     async def get_feed(self, **query: object) -> ApiResponse:
         """Q6."""

@@ -6,10 +6,12 @@ import uuid
 from datetime import UTC, datetime, timedelta
 
 from shared.data.idempotency import idempotency_record
+from shared.data.moderation import Deleter, audit_item
 from shared.models.base import Item, iso_utc
 from shared.models.comment import NewComment, comment_item
 from shared.models.like import NewLike, like_item
 from shared.models.post import NewPost, post_item
+from shared.models.report import NewReport, report_item
 from shared.models.user import user_item
 
 _START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -41,6 +43,18 @@ def a_comment(post: Item, author: Item, *, second: float = 0, content: str = "We
 
 def a_like(post: Item, liker: Item, *, second: float = 0) -> Item:
     return like_item(post["postId"], liker, moment(second))
+
+
+def a_report(item: Item, reader: Item, *, second: float = 0, reason: str = "An advertisement.") -> Item:
+    """Return a report of this post or comment."""
+    return report_item(
+        item["postId"], item["id"], reader, NewReport(user_id=reader["id"], reason=reason), moment(second)
+    )
+
+
+def an_audit_item(item: Item) -> Item:
+    """Return the record that a moderator deleted this post or comment."""
+    return audit_item(Deleter(uuid.uuid4(), is_moderator=True, reason="An advertisement."), item, postId=item["postId"])
 
 
 def a_record(item: Item, command_id: str = "command") -> Item:

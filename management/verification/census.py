@@ -19,7 +19,7 @@ from management.verification.copies import fingerprint
 from management.verification.date_like_texts import Place, find_date_like_texts
 from management.verification.findings import EDIT_ITEM, NEW_ID, REBUILD, Finding, Kind
 from management.verification.invariants import expires, is_username, is_version, violated
-from shared.data import idempotency, username_reservations
+from shared.data import idempotency, moderation, username_reservations
 from shared.data.blog import Blog
 from shared.data.posts import FRONT_PAGE_LENGTH
 from shared.database.container import Container, is_addressable
@@ -28,6 +28,7 @@ from shared.models.base import DELETED_TYPE, Item, Resource, integer_of, is_item
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import Post, short_form, version_of
+from shared.models.report import Report, ReportedItem
 from shared.models.user import User
 
 _PAGE_SIZE = 1000
@@ -147,6 +148,8 @@ class _Reader:
                         self.reservations[item["id"]] = _Reservation(item["ownerId"], "ttl" in item)
                 case idempotency.TYPE:
                     self._see_record("users", item)
+                case moderation.AUDIT_TYPE:
+                    self._obeys("users", "audit item", item)
                 case _:
                     self._malformed("users", item, "unknown type")
 
@@ -218,6 +221,9 @@ class _Reader:
             if item.get("type") == idempotency.TYPE:
                 self._see_record("posts", item)
                 continue
+            if item.get("type") in (moderation.AUDIT_TYPE, Report.TYPE):
+                self._obeys("posts", "report" if item["type"] == Report.TYPE else "audit item", item)
+                continue
             if item.get("type") not in (Comment.TYPE, Like.TYPE):
                 self._malformed("posts", item, "unknown type")
                 continue
@@ -261,6 +267,9 @@ class _Reader:
         self.census.newest = frozenset(self.newest.values())
         missing = set(self.census.newest)
         async for copy in self._stream(self.blog.feed, _ALL):
+            if copy.get("type") == ReportedItem.TYPE:
+                self._obeys("feed", "reported item", copy)
+                continue
             if copy.get("type") != Post.TYPE:
                 self._malformed("feed", copy, "unknown type")
                 continue

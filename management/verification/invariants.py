@@ -13,9 +13,11 @@ from typing import Any
 
 from management.verification.findings import Kind
 from shared.data import username_reservations
+from shared.data.moderation import AUDIT_TTL_S
 from shared.database.container import is_addressable
 from shared.models.base import DELETED_TTL_S, Item, is_item_id, is_whole_number, parse_moment
 from shared.models.characters import is_blank
+from shared.models.report import MOST_COUNTED
 
 # Cosmos DB stores numbers as IEEE 754 doubles: https://www.rfc-editor.org/rfc/rfc8259#section-6
 _LARGEST_NUMBER = 2**53 - 1
@@ -46,8 +48,12 @@ def violated(kind: str, item: Item) -> list[Invariant]:
 
 def expires(item: Item) -> bool:
     """Return whether the item disappears within 30 days. With the ttl -1, it never does."""
+    return _expires_within(item, DELETED_TTL_S)
+
+
+def _expires_within(item: Item, seconds: int) -> bool:
     ttl = item.get("ttl")
-    return is_whole_number(ttl) and 0 < ttl <= DELETED_TTL_S
+    return is_whole_number(ttl) and 0 < ttl <= seconds
 
 
 def is_version(post: Item) -> bool:
@@ -78,6 +84,20 @@ def _is_own_id(name: str) -> Callable[[Item], bool]:
 
 def _is_text(name: str) -> Callable[[Item], bool]:
     return lambda item: isinstance(item.get(name), str) and not is_blank(item[name])
+
+
+def _is_string(name: str) -> Callable[[Item], bool]:
+    return lambda item: isinstance(item.get(name), str)
+
+
+def _is_report_count(entry: Item) -> bool:
+    count = entry.get("reportCount")
+    return is_whole_number(count) and 1 <= count <= MOST_COUNTED
+
+
+def _are_reasons(entry: Item) -> bool:
+    reasons = entry.get("reasons")
+    return isinstance(reasons, list) and all(isinstance(reason, str) for reason in reasons)
 
 
 def _is_empty(name: str) -> Callable[[Item], bool]:
@@ -215,6 +235,21 @@ INVARIANTS: tuple[Invariant, ...] = (
     Invariant("record", "fingerprint", "a text", _is_text("fingerprint")),
     Invariant("record", "result", "the result of its command", _is_record_result),
     Invariant("record", "ttl", "1 s to 30 days", expires),
+    *(Invariant("audit item", name, "an ID", _is_id(name)) for name in ("itemId", "authorId")),
+    Invariant("audit item", "moderatorId", "a text or empty", _is_string("moderatorId")),
+    Invariant("audit item", "reason", "a text", _is_text("reason")),
+    Invariant("audit item", "creationDate", _DATE, _is_date("creationDate")),
+    Invariant("audit item", "ttl", "1 s to a year", lambda item: _expires_within(item, AUDIT_TTL_S)),
+    *(Invariant("report", name, "an ID", _is_id(name)) for name in ("postId", "itemId")),
+    *(Invariant("report", name, "a text or empty", _is_string(name)) for name in ("userId", "reason")),
+    Invariant("report", "creationDate", _DATE, _is_date("creationDate")),
+    Invariant("report", "ttl", "1 s to 30 days", expires),
+    *(Invariant("reported item", name, "an ID", _is_id(name)) for name in ("postId", "itemId")),
+    Invariant("reported item", "reportCount", f"a whole number from 1 to {MOST_COUNTED}", _is_report_count),
+    Invariant("reported item", "reasons", "an array of texts", _are_reasons),
+    Invariant("reported item", "rank", "a text", _is_text("rank")),
+    Invariant("reported item", "creationDate", _DATE, _is_date("creationDate")),
+    Invariant("reported item", "ttl", "1 s to 30 days", expires),
     Invariant("copy", "id", _ID, _has_id),
     Invariant("copy", "userId", "an ID", _is_id("userId")),
     Invariant("copy", "all others", _COPY_KINDS, None, Kind.COPY_STALE, Repair.REBUILD),

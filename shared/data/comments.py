@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Collection
 
 from shared.data.blog import Blog
 from shared.data.idempotency import idempotency_record, new_id
+from shared.data.moderation import BACK_END, Deleter, audit_item, require_can_delete
 from shared.data.pages import Cursor, Page, read_page
 from shared.data.posts import get_post, list_responses, require_post
 from shared.data.users import get_author
 from shared.database.container import Container
-from shared.errors import CommentNotFound, Forbidden
+from shared.errors import CommentNotFound
 from shared.models.base import Item, is_item_id, now
 from shared.models.comment import Comment, NewComment, comment_item
 from shared.observability.spans import trace_property
@@ -36,25 +36,26 @@ async def delete_comment(
     comment_id: str,
     *,
     if_match: Collection[str] | None = None,
-    owner: uuid.UUID | None = None,
+    deleter: Deleter = BACK_END,
 ) -> None:
     """A point read and a batch. Raises PostNotFound, CommentNotFound, VersionMismatch.
 
-    With `owner`, the comment or its post must be theirs: one more point read, or two if the comment is not. Raises
-    Forbidden. Authors never change and IDs are never reused, so this check need not share a transaction with the
-    deletion.
+    Unless a back end deletes it without a reason, one more point read shows its author, and another one that of the
+    post. Raises Forbidden, MalformedRequest. Authors never change and IDs are never reused, so this check need not
+    share a transaction with the deletion.
     """
-    if owner is not None:
-        await _require_owner(blog.posts, post_id, comment_id, str(owner))
-    if not await remove_item(blog.posts, post_id, comment_id, Comment.TYPE, if_match=if_match):
+    audit = await _audit(blog.posts, post_id, comment_id, deleter) if deleter != BACK_END else None
+    if not await remove_item(blog.posts, post_id, comment_id, Comment.TYPE, if_match=if_match, audit=audit):
         raise CommentNotFound(comment_id)
 
 
-async def _require_owner(posts: Container, post_id: str, comment_id: str, user_id: str) -> None:
-    if (await get_comment(posts, post_id, comment_id))["userId"] == user_id:
-        return
-    if (await get_post(posts, post_id))["userId"] != user_id:
-        raise Forbidden("Only the author of the comment or of its post can delete it.")
+async def _audit(posts: Container, post_id: str, comment_id: str, deleter: Deleter) -> Item | None:
+    comment = await get_comment(posts, post_id, comment_id)
+    authors = [comment["userId"]]
+    if str(deleter.user) not in authors:
+        authors.append((await get_post(posts, post_id))["userId"])
+    needs_audit = require_can_delete(deleter, authors, "Only the author of the comment or of its post can delete it.")
+    return audit_item(deleter, comment, postId=post_id) if needs_audit else None
 
 
 async def get_comment(posts: Container, post_id: str, comment_id: str) -> Item:

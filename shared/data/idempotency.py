@@ -10,7 +10,6 @@ import hashlib
 import uuid
 
 from shared.database.container import Container, Operation
-from shared.database.refusals import BatchRefused
 from shared.errors import IdempotencyKeyReused
 from shared.models.base import Item, RequestModel
 
@@ -54,11 +53,7 @@ async def create_recorded(
     creation: Operation = ("create", (item,))
     if replaced is not None:
         creation = ("replace", (item["id"], item), {"if_match_etag": replaced})
-    try:
-        created, _ = await container.batch(partition_key, [creation, ("create", (record,))])
-    except BatchRefused as refused:
-        raise refused.reason from refused
-    return created
+    return await container.write_with(partition_key, creation, record)
 
 
 async def is_recorded(container: Container, record: Item, partition_key: str) -> bool:

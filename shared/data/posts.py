@@ -12,9 +12,10 @@ from uuid import UUID, uuid4
 
 from shared.data.blog import Blog
 from shared.data.idempotency import create_recorded, idempotency_record, is_recorded, new_id
+from shared.data.moderation import BACK_END, Deleter, audit_item, require_can_delete
 from shared.data.pages import Cursor, Page, newest_first, read_page, without_damaged
 from shared.data.users import get_author, get_user
-from shared.database.container import Container, patch_of
+from shared.database.container import Container, Operation, patch_of
 from shared.database.refusals import ConditionFailed, ItemExists, ItemMissing
 from shared.errors import Forbidden, IdempotencyKeyReused, PostNotFound, UserNotFound, VersionMismatch
 from shared.models.base import DELETED_TTL_S, DELETED_TYPE, Item, ItemOfPost, now
@@ -26,6 +27,7 @@ FRONT_PAGE_LENGTH = 100
 
 _IS_POST = "FROM c WHERE c.type = 'post'"
 _COUNT_POSTS = f"SELECT VALUE COUNT(1) {_IS_POST}"
+_NOT_AUTHOR = "Only its author can edit or delete a post."
 _EDIT_ID = re.compile("[0-9a-f]{32}")
 
 
@@ -68,29 +70,47 @@ async def edit_post(
 
 
 async def delete_post(
-    posts: Container, post_id: str, *, if_match: Collection[str] | None = None, owner: UUID | None = None
+    posts: Container, post_id: str, *, if_match: Collection[str] | None = None, deleter: Deleter = BACK_END
 ) -> None:
-    """Replace a post by a tombstone: one patch. Raises the same errors as `edit_post`.
+    """Replace a post by a tombstone: one patch. Raises the same errors as `edit_post`, and MalformedRequest.
+
+    With a reason, or by a moderator: also a read of the post, and a batch that creates an audit item, too.
 
     Requests no longer find the post. The change feed does not report deletions, but it reports the tombstone, so that
     the copies, comments and likes are deleted.
     """
     emptied = {"userUsername": "", "title": "", "content": ""}
     tombstone = {"type": DELETED_TYPE, **emptied, "ttl": DELETED_TTL_S, "editId": uuid4().hex}
-    await _patch(posts, post_id, tombstone, if_match, owner)
+    owner, audit = deleter.user, None
+    if deleter.is_moderator or deleter.reason:
+        post = existing_post(await posts.read_latest(post_id, post_id), post_id)
+        if require_can_delete(deleter, [post["userId"]], _NOT_AUTHOR):
+            owner, audit = None, audit_item(deleter, post, postId=post_id)
+    await _patch(posts, post_id, tombstone, if_match, owner, audit)
 
 
 async def _patch(
-    posts: Container, post_id: str, values: Mapping[str, object], if_match: Collection[str] | None, owner: UUID | None
+    posts: Container,
+    post_id: str,
+    values: Mapping[str, object],
+    if_match: Collection[str] | None,
+    owner: UUID | None,
+    audit: Item | None = None,
 ) -> Item:
-    """One patch; if it is refused, a read by the primary shows why. `values` has a new `editId`."""
+    """One patch, or a batch with an audit item; if it is refused, a read by the primary shows why.
+
+    `values` has a new `editId`.
+    """
     # The predicate checks author and edit without a read. It takes no parameters; UUIDs and hex digits are safe.
     predicate = _IS_POST if owner is None else f"{_IS_POST} AND c.userId = '{owner}'"
     if if_match is not None:
         predicate += f" AND {_is_last_edit(if_match)}"
     try:
         patch = patch_of({**values, **trace_property()}, version=1)
-        return await posts.patch(post_id, post_id, patch, predicate=predicate)
+        if audit is None:
+            return await posts.patch(post_id, post_id, patch, predicate=predicate)
+        operation: Operation = ("patch", (post_id, patch), {"filter_predicate": predicate})
+        return await posts.write_with(post_id, operation, audit)
     except ItemMissing as error:
         raise PostNotFound(post_id) from error
     except ConditionFailed as error:
@@ -105,7 +125,7 @@ def _checked(post: Item | None, post_id: str, if_match: Collection[str] | None, 
     """Return a post that the command applies to. Raises PostNotFound, Forbidden, VersionMismatch."""
     post = existing_post(post, post_id)
     if owner is not None and post["userId"] != str(owner):
-        raise Forbidden("Only its author can edit or delete a post.")
+        raise Forbidden(_NOT_AUTHOR)
     if if_match is not None and Post.last_edit(post) not in if_match:
         raise VersionMismatch
     return post

@@ -17,8 +17,9 @@ from contextlib import suppress
 from cachetools import TTLCache
 
 from shared.data.idempotency import create_recorded, idempotency_record, is_recorded, new_id
+from shared.data.moderation import BACK_END, Deleter, audit_item, require_can_delete
 from shared.data.username_reservations import give_back, reservation_id, reserve
-from shared.database.container import Container
+from shared.database.container import Container, Operation
 from shared.database.refusals import ConditionFailed, ItemExists
 from shared.database.retries import RENAME_ATTEMPTS, RENAME_WAIT_S
 from shared.errors import (
@@ -93,7 +94,7 @@ async def _create(users: Container, user: Item, record: Item | None) -> Item | N
     user_id, replaced = user["id"], None
     # A retry reserves nothing: its user may have been renamed, and the username taken by someone else since.
     existing = None if record is None else await users.read(user_id, user_id)
-    if existing is not None and is_deleted(existing) and "formerUsernames" not in existing:
+    if existing is not None and is_deleted(existing) and not existing.keys() & {"formerUsernames", "isBanned"}:
         user, replaced = user_after(existing, user), existing["_etag"]
     if existing is None or replaced:
         reservation = await reserve(users, user["username"], user_id, name_version(user))
@@ -108,6 +109,8 @@ async def _create(users: Container, user: Item, record: Item | None) -> Item | N
             await give_back(users, reservation, existing)
             if existing is None:
                 raise UserNotFound(user_id) from None
+    if existing.get("isBanned"):
+        raise AccountDeleted("This account was banned.")
     if is_deleted(existing):
         raise AccountDeleted
     # Without a record the id is random, so only a write that the SDK resends finds the user.
@@ -148,11 +151,13 @@ async def edit_user(
     raise DatabaseUnavailable(f"concurrent renames of one user refused {RENAME_ATTEMPTS} attempts")
 
 
-async def delete_user(users: Container, user_id: str, *, if_match: Collection[str] | None = None) -> None:
-    """Replace a user by a tombstone: a point read and a write under its etag. Raises UserNotFound, VersionMismatch.
+async def delete_user(
+    users: Container, user_id: str, *, if_match: Collection[str] | None = None, deleter: Deleter = BACK_END
+) -> None:
+    """Replace a user by a tombstone: a point read and a write under its etag.
 
     The users change feed then deletes their posts, comments and likes, and releases their usernames
-    (shared/propagation/users.py).
+    (shared/propagation/users.py). Raises UserNotFound, VersionMismatch, Forbidden, MalformedRequest.
     """
     edit_id = uuid.uuid4().hex
     for attempt in range(RENAME_ATTEMPTS):
@@ -164,9 +169,16 @@ async def delete_user(users: Container, user_id: str, *, if_match: Collection[st
         user = await get_user(users, user_id)
         if if_match is not None and User.last_edit(user) not in if_match:
             raise VersionMismatch
+        needs_audit = require_can_delete(deleter, [user_id], "You can delete only your own account.")
+        tombstone = tombstone_of(user, is_banned=deleter.bans and needs_audit)
+        tombstone |= {"editId": edit_id, **trace_property()}
         with suppress(ConditionFailed):
-            tombstone = tombstone_of(user) | {"editId": edit_id, **trace_property()}
-            remember(users, await users.replace(tombstone, etag=user["_etag"]))
+            if needs_audit:
+                operation: Operation = ("replace", (user_id, tombstone), {"if_match_etag": user["_etag"]})
+                audit = audit_item(deleter, user, userId=user_id)
+                remember(users, await users.write_with(user_id, operation, audit))
+            else:
+                remember(users, await users.replace(tombstone, etag=user["_etag"]))
             return
     raise DatabaseUnavailable(f"concurrent renames of one user refused {RENAME_ATTEMPTS} attempts")
 

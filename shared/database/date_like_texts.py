@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 # The properties with texts that people write, at any depth.
-TEXTS = ("title", "content")
+TEXTS = ("title", "content", "reason")
 
 _MARK = "text:"
 _LOOKS_LIKE_A_DATE = r"(/Date\(.*\)/|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.+Zz-]{8,29})"

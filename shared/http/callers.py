@@ -3,8 +3,8 @@
 A back end with a function key can do everything. A signed-in caller
 
 - acts as their own user only: in every command that names a user, in its path or body;
-- edits and deletes their own posts, and deletes their own comments and all comments on their own posts: the commands
-  check the author (shared/data/).
+- edits their own posts: the command checks the author (shared/data/posts.py);
+- deletes what shared/data/moderation.py lets them delete. A moderator has the app role `BLOG_MODERATOR_ROLE`.
 
 A signed-in caller has exactly one user, whose ID is derived from the identity provider and the principal. Creating the
 user is therefore the binding: no lookup or second write is needed, and a crash cannot leave an incomplete binding.
@@ -13,10 +13,12 @@ docs/settings.md lists the consequences.
 
 from __future__ import annotations
 
+import base64
+import json
 import re
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from shared.errors import Forbidden, NotAuthenticated
 from shared.settings import AuthMode, app_settings
@@ -24,6 +26,8 @@ from shared.settings import AuthMode, app_settings
 _NAMESPACE = uuid.UUID("d3a5e9fc-7d0f-4c1c-9a2e-5b8c8b0f2f66")
 # https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header. Pages cannot set this header.
 _OTHER_SITES = ("cross-site", "same-site")
+# The name that App Service gives this provider. Users of another one might choose their roles themselves.
+_ENTRA_ID = "aad"
 # Without line breaks. OpenID Connect Core, section 2, limits subjects to 255 ASCII characters.
 _PRINTABLE = re.compile(r"[\x20-\x7e]{1,255}")
 
@@ -37,6 +41,10 @@ class BackEnd:
         """Its commands apply to everybody's posts and comments."""
         return
 
+    @property
+    def is_moderator(self) -> bool:
+        return True
+
     def is_user(self, user_id: str) -> bool:  # noqa: ARG002 - as for a signed-in caller
         return True
 
@@ -46,6 +54,7 @@ class SignedIn:
     """A caller who signs in. `user` is the ID of the user they act as, who may not exist yet."""
 
     user: uuid.UUID
+    is_moderator: bool = False
 
     @property
     def owner(self) -> uuid.UUID:
@@ -97,7 +106,8 @@ def _caller_of_app_service(headers: Mapping[str, str]) -> SignedIn:
         raise NotAuthenticated
     if not (_PRINTABLE.fullmatch(provider) and _PRINTABLE.fullmatch(principal)):
         raise NotAuthenticated("The principal must be 1 to 255 printable ASCII characters.")
-    return signed_in(f"app-service:{provider}", principal)
+    caller = signed_in(f"app-service:{provider}", principal)
+    return replace(caller, is_moderator=provider == _ENTRA_ID and _has_moderator_role(headers))
 
 
 def signed_in(provider: str, principal: str) -> SignedIn:
@@ -105,7 +115,24 @@ def signed_in(provider: str, principal: str) -> SignedIn:
     return SignedIn(uuid.uuid5(_NAMESPACE, f"{provider}\n{principal}"))
 
 
+def _has_moderator_role(headers: Mapping[str, str]) -> bool:
+    """Whether the claims of the principal, base64-encoded JSON, have the app role. Malformed claims have no role."""
+    role = app_settings().moderator_role
+    try:
+        principal = json.loads(base64.b64decode(headers.get("X-MS-CLIENT-PRINCIPAL", "")))
+        types = {"roles", principal.get("role_typ")}
+        return bool(role) and any(claim["typ"] in types and claim["val"] == role for claim in principal["claims"])
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return False
+
+
 def require_can_act_as(caller: Caller, user_id: str) -> None:
     """Raise Forbidden unless the caller acts as this user."""
     if isinstance(caller, SignedIn) and not caller.is_user(user_id):
         raise Forbidden(f"You cannot act as the user {user_id!r}; your user ID is {str(caller.user)!r}.")
+
+
+def require_moderator(caller: Caller) -> None:
+    """Raise Forbidden unless the caller is a moderator or a trusted back end."""
+    if not caller.is_moderator:
+        raise Forbidden("Only moderators can do this.")

@@ -13,10 +13,11 @@ from pydantic import ValidationError
 from pydantic_core import from_json
 
 from shared import errors
+from shared.data.moderation import Deleter
 from shared.data.pages import Cursor
 from shared.errors import FieldFault, InvalidFields, MalformedRequest
 from shared.http.callers import Caller
-from shared.models.base import EMPTY, RequestModel, edit_of, is_item_id
+from shared.models.base import EMPTY, REASON_LENGTH, RequestModel, check_text, edit_of, is_item_id
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -75,6 +76,15 @@ class Call(Generic[Body]):
     if_none_match: tuple[str, ...]
     idempotency_key: str | None
     accepts_gzip: bool
+    reason: str = ""
+    bans: bool = False
+
+    @property
+    def deleter(self) -> Deleter:
+        """The caller of a deletion. A moderator gives a reason."""
+        return Deleter(
+            self.caller.owner, self.caller.owner is not None and self.caller.is_moderator, self.reason, self.bans
+        )
 
 
 def parse_call(request: func.HttpRequest, body_model: type[RequestModel] | None, caller: Caller) -> Call[Body]:
@@ -94,6 +104,8 @@ def parse_call(request: func.HttpRequest, body_model: type[RequestModel] | None,
         if_match=_parse_if_match(request),
         if_none_match=tuple(_entity_tags(request.headers.get("If-None-Match", ""))),
         idempotency_key=_parse_idempotency_key(request.headers.get("Idempotency-Key")),
+        reason=_parse_reason(request.params.get("reason")) if request.method == "DELETE" else "",
+        bans=request.method == "DELETE" and request.params.get("ban", "").lower() == "true",
         accepts_gzip=_GZIP.search(request.headers.get("Accept-Encoding", "")) is not None,
     )
 
@@ -151,6 +163,17 @@ def _parse_limit(text: str | None) -> int:
     if not re.fullmatch(r"[0-9]{1,3}", text, re.ASCII) or not 1 <= int(text) <= PAGE_LIMIT:
         raise MalformedRequest(f"The query parameter limit must be a whole number from 1 to {PAGE_LIMIT}.")
     return int(text)
+
+
+def _parse_reason(text: str | None) -> str:
+    try:
+        reason = check_text(text.strip()) if text is not None else ""
+        if len(reason) > REASON_LENGTH:
+            raise ValueError
+    except ValueError:
+        message = f"The query parameter reason must be a text of 1 to {REASON_LENGTH} characters."
+        raise MalformedRequest(message) from None
+    return reason
 
 
 def _parse_if_match(request: func.HttpRequest) -> frozenset[str] | None:

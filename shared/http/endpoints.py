@@ -48,7 +48,8 @@ class Endpoint:
     describe it to clients: `returns` is one resource, a page of it (`paged`), or a cached list (`listed`), `errors` are
     specific to this endpoint, and `statuses` are the success statuses if they are not the usual one of the method. The
     handler's docstring becomes the summary and description. A `private` query needs a caller, as commands do, and no
-    cache keeps its response.
+    cache keeps its response. Moderators can send a `moderated` deletion for any user,
+    with a reason.
     """
 
     request: str = ""
@@ -58,6 +59,7 @@ class Endpoint:
     paged: bool = False
     listed: bool = False
     private: bool = False
+    moderated: bool = False
     errors: tuple[type[BlogError], ...] = ()
     statuses: tuple[int, ...] = ()
 
@@ -143,7 +145,7 @@ class Endpoint:
             return parse_call(request, self.body, ANONYMOUS)
         call: Call[Any] = parse_call(request, self.body, authenticate(request.headers))
         for user_id in (call.path.get("userId"), getattr(call.body, "user_id", None)):
-            if user_id is not None:
+            if user_id is not None and not (self.moderated and call.caller.is_moderator):
                 require_can_act_as(call.caller, user_id)
         return call
 

@@ -108,16 +108,17 @@ def renamed(user: Item, username: str) -> Item:
     return user | {"username": username, "nameVersion": name_version(user) + 1, "formerUsernames": former}
 
 
-def tombstone_of(user: Item) -> Item:
+def tombstone_of(user: Item, *, is_banned: bool) -> Item:
     """Return the tombstone of a user who is deleted.
 
     As after a rename, the users change feed handles it, and then removes `formerUsernames`, all names to release. It
-    has a later `nameVersion`, so that it replaces the user in caches.
+    has a later `nameVersion`, so that it replaces the user in caches. That of a banned user does not expire.
     """
     kept = {name: user[name] for name in ("id", "userId", "creationDate")}
     # Above the version of a rename that is running, so that its reservation is released, too.
     version, former = name_version(user) + 2, [*user.get("formerUsernames", []), user["username"]]
-    return {**kept, "type": DELETED_TYPE, "username": "", "nameVersion": version, "formerUsernames": former}
+    ban = {"isBanned": True} if is_banned else {}
+    return {**kept, **ban, "type": DELETED_TYPE, "username": "", "nameVersion": version, "formerUsernames": former}
 
 
 def is_deleted(user: Mapping[str, Any]) -> bool:

@@ -19,6 +19,7 @@ from shared.database.retries import RENAMING_REFUSALS
 from shared.errors import DatabaseUnavailable, NoProgress, PostNotFound
 from shared.models.base import DELETED_TYPE, Item
 from shared.models.post import Post
+from shared.models.report import Report
 from shared.models.user import name_version
 from shared.propagation.fan_out import MAX_TRANSACTIONS, fan_out
 from shared.propagation.pacing import Pace
@@ -29,12 +30,12 @@ from shared.transactions.batches import remove_items
 # partition of another one is left, because its deletion would be that of the other post.
 _OF_USER: Final = (
     "c.userId = @userId AND (NOT IS_DEFINED(c.nameVersion) OR c.nameVersion <= @nameVersion) AND (c.type IN ('comment',"
-    " 'like') OR (c.id = c.postId AND (c.type = 'post' OR"
+    " 'like', 'report') OR (c.id = c.postId AND (c.type = 'post' OR"
     " (c.type = 'tombstone' AND IS_DEFINED(c.userUsername) AND c.userUsername != ''))))"
-    " AND (c.type = 'tombstone' OR NOT IS_DEFINED(c.ttl) OR c.ttl = -1)"
+    " AND (c.type IN ('tombstone', 'report') OR NOT IS_DEFINED(c.ttl) OR c.ttl = -1)"
 )
-_FIELDS: Final = ("id", "type", "_etag")
-_IN_POST: Final = f"SELECT c.id, c.type, c._etag FROM c WHERE {_OF_USER} OFFSET 0 LIMIT @limit"  # noqa: S608 - no values
+_FIELDS: Final = ("id", "type", "isReported", "_etag")
+_IN_POST: Final = f"SELECT c.id, c.type, c.isReported, c._etag FROM c WHERE {_OF_USER} OFFSET 0 LIMIT @limit"  # noqa: S608 - no values
 _FAILURES: Final = (
     "SELECT c.id, c.source FROM c WHERE c.change.userId = @userId AND (IS_DEFINED(c.change.content)"
     " OR IS_DEFINED(c.change.title) OR IS_DEFINED(c.change.userUsername) OR IS_DEFINED(c.change.username))"
@@ -90,6 +91,15 @@ async def erase_from_failures(failures: Container, user_id: str) -> None:
 
 async def _erase_items(posts: Container, post_id: str, items: Sequence[Item], pace: Pace) -> bool:
     """Delete known items of one post; return False if one of them has changed, so that they must be read again."""
+    reports = [item for item in items if item["type"] == Report.TYPE]
+    if reports:
+        # The change feed reports no deletions, but the list of reported items must be updated.
+        async with pace.transaction(len(reports)):
+            if not await _expire(posts, post_id, reports, userId="", reason=""):
+                return False
+        items = [item for item in items if item["type"] != Report.TYPE]
+    if not items:
+        return True
     by_type = {item["type"]: item for item in items}
     if Post.TYPE in by_type:
         async with pace.transaction(1):
@@ -108,10 +118,10 @@ async def _erase_items(posts: Container, post_id: str, items: Sequence[Item], pa
             return await _expire(posts, post_id, items)
 
 
-async def _expire(posts: Container, post_id: str, items: Sequence[Item]) -> bool:
-    """Let the items of a deleted post expire, as the posts change feed does."""
+async def _expire(posts: Container, post_id: str, items: Sequence[Item], **emptied: str) -> bool:
+    """Let items expire, as the posts change feed does with those of a deleted post; return False if one is missing."""
     try:
-        await posts.batch(post_id, [("patch", (item["id"], patch_of({"ttl": 1}))) for item in items])
+        await posts.batch(post_id, [("patch", (item["id"], patch_of({**emptied, "ttl": 1}))) for item in items])
     except BatchRefused:
         return False
     return True

@@ -5,7 +5,8 @@
 - Post, comment or like with a stale username: the current name is written. This closes the race between a rename and a
   write that read the name before it, because the rename is stored by the time the change feed delivers the item, and
   the user is read after that (docs/reliability.md lists all reads).
-- Post, comment or like of a deleted user: it is deleted. This closes the same race.
+- Post, comment, like or report of a deleted user: it is deleted. This closes the same race.
+- Report, and the deletion of a reported item: the list of reported items is updated (shared/propagation/reports.py).
 
 Each write to `posts` comes back as a change, which already has the current name, so the loop terminates.
 """
@@ -24,6 +25,7 @@ from shared.models.base import DELETED_TYPE, Item, integer_of, is_item_id, strin
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import Post, short_form, version_of
+from shared.models.report import Report
 from shared.models.user import is_deleted, is_of_deleted
 from shared.observability.spans import current_traceparent, span, trace_property, writer_of
 from shared.propagation.change_feeds import POSTS_CHANGE_FEED
@@ -32,6 +34,7 @@ from shared.propagation.delivery import DATABASE_ERRORS, handle_each
 from shared.propagation.erasure import erase_in_post
 from shared.propagation.pacing import Pace
 from shared.propagation.rename_fanout import ITEMS_PER_TRANSACTION, is_outdated, rename_in_post
+from shared.propagation.reports import update_reported_item
 
 # Comments and likes of a deleted post.
 _TTL_S = 1
@@ -61,11 +64,18 @@ def latest_changes(changes: Iterable[Mapping[str, Any]]) -> Iterable[Item]:
             key: tuple[str, ...] = ("post", item["id"], str(item.get("postId")))
             if key not in latest or integer_of(item, "version") >= integer_of(latest[key], "version"):
                 latest[key] = item
+        elif kind == Report.TYPE or (kind == Comment.TYPE and _is_removed_report(item)):
+            latest[kind, item["id"], str(item.get("postId"))] = item
         elif kind in (Comment.TYPE, Like.TYPE) and "ttl" not in item:
             key = ("contribution", *(str(item.get(name)) for name in ("postId", "userId", "userUsername")))
             if key not in latest or integer_of(item, "nameVersion", -1) < integer_of(latest[key], "nameVersion", -1):
                 latest[key] = item
     return latest.values()
+
+
+def _is_removed_report(item: Item) -> bool:
+    """Whether a comment was reported, and its post has been deleted."""
+    return "ttl" in item and "isReported" in item
 
 
 class _Delivery:
@@ -79,6 +89,8 @@ class _Delivery:
         self.has_filled_front_page = False
         self.new_on_front_page: list[Item] = []
         self.unchecked: list[tuple[Copies, Item]] = []
+        # A change of each reported item, by the IDs of its post and itself.
+        self.reported: dict[tuple[str, str], Item] = {}
         trigger = blog.transactions.front_page_trigger
         self.user_copies = Copies(blog.users, blog.posts, partition_key="userId")
         self.front_page_copies = Copies(blog.feed, blog.posts, partition_key="type", trigger=trigger)
@@ -100,6 +112,7 @@ class _Delivery:
             unavailable = error  # the host delivers all changes again, but the others need not wait for that
         errors += await self._fill_front_page()
         errors += await self._check_copies()
+        errors += await handle_each(POSTS_CHANGE_FEED, self.blog.failures, self.reported.values(), self._list_reported)
         if unavailable:
             raise unavailable
         # One refill for all deletions; an error is stored under the last one.
@@ -113,8 +126,12 @@ class _Delivery:
         if change["type"] in (Post.TYPE, DELETED_TYPE) and change["id"] != post_id:
             # Its copies would be those of the post that has this ID.
             raise ValueError("id differs from postId")
+        if "isReported" in change and change["type"] in (DELETED_TYPE, Comment.TYPE):
+            self.reported[post_id, change["id"]] = change
         if change["type"] == DELETED_TYPE:
             await self._remove(change)
+        elif change["type"] == Comment.TYPE and "ttl" in change:
+            return
         elif author is not None and is_of_deleted(change, author):
             with span("late erasure", caller=writer_of(author), links=[current_traceparent()]):
                 await erase_in_post(self.blog.posts, post_id, author, self.pace)
@@ -123,6 +140,8 @@ class _Delivery:
             # `latest_changes` can have left out an item of the later account with the same name.
             procedure = self.blog.transactions.rename_procedure
             await rename_in_post(self.blog.posts, post_id, author, procedure=procedure, pace=self.pace)
+        elif change["type"] == Report.TYPE:
+            self.reported[post_id, string_of(change, "itemId")] = change
         elif author is not None and is_outdated(change, author):
             # The correction of a post is another change, which updates the copies. It is the rename's work.
             procedure = self.blog.transactions.rename_procedure
@@ -182,6 +201,10 @@ class _Delivery:
         await self.front_page_copies.remove(post)
         self.front_page.discard(post)
         await expire_contributions(self.blog.posts, post["postId"], self.pace)
+
+    async def _list_reported(self, change: Item) -> None:
+        item_id = change["itemId"] if change["type"] == Report.TYPE else change["id"]
+        await update_reported_item(self.blog, change["postId"], item_id)
 
     async def _refill_front_page(self, _: Item) -> None:
         self.has_filled_front_page = await refill(self.front_page_copies) or self.has_filled_front_page

@@ -75,8 +75,8 @@ async def _release_names(blog: Blog, user: Item, names: list[str]) -> None:
         await for_each(portion, lambda username: release(blog.users, username, user))
         patch = patch_of({"formerUsernames": left, **trace_property()})
         if not left:
-            # A tombstone expires once nothing of the user is left.
-            expiry = {"ttl": DELETED_TTL_S} if is_deleted(user) else {}
+            # A tombstone expires once nothing of the user is left, except that of a banned user.
+            expiry = {"ttl": DELETED_TTL_S} if is_deleted(user) and "isBanned" not in user else {}
             patch = [{"op": "remove", "path": "/formerUsernames"}, *patch_of({**expiry, **trace_property()})]
         try:
             changed = await blog.users.patch(user["id"], user["id"], patch, etag=etag)

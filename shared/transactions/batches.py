@@ -19,6 +19,7 @@ from shared.models.base import Item, Resource, integer_of
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import Post, existing_post
+from shared.models.report import removal_notice
 from shared.observability.spans import trace_property
 
 COUNTS: Final = {Comment.TYPE: "commentCount", Like.TYPE: "likeCount"}
@@ -60,15 +61,22 @@ async def add_item(posts: Container, item: Item, record: Item | None = None) -> 
 
 
 async def remove_item(
-    posts: Container, post_id: str, item_id: str, kind: str, *, if_match: Collection[str] | None = None
+    posts: Container,
+    post_id: str,
+    item_id: str,
+    kind: str,
+    *,
+    if_match: Collection[str] | None = None,
+    audit: Item | None = None,
 ) -> bool:
     """Remove a comment or like (`kind` is its type) and its count; return whether it existed.
 
     A point read and a batch. If the item does not exist, another batch and point read confirm it. Raises
     PostNotFound, and VersionMismatch unless `if_match` has the item's last edit (a rename changes nothing). After
-    DatabaseUnavailable, the outcome is unknown.
+    DatabaseUnavailable, the outcome is unknown. `audit` is an item that records the removal.
     """
     differences, post, tried = {COUNTS[kind]: -1}, None, None
+    recorded: list[Operation] = [] if audit is None else [("create", (audit,))]
     for attempt in range(COMMIT_ROUNDS):
         existing = await _read(posts, post_id, item_id, kind)
         if tried is not None and (existing is None or existing.get("creationDate") != tried.get("creationDate")):
@@ -85,7 +93,8 @@ async def remove_item(
         tried = existing
         deletion: Operation = ("delete", (item_id,), {"if_match_etag": existing["_etag"]})
         try:
-            await posts.batch(post_id, [count_patch(post_id, differences, post), deletion])
+            notice = removal_notices(post_id, [existing])
+            await posts.batch(post_id, [count_patch(post_id, differences, post), deletion, *notice, *recorded])
         except BatchRefused as refused:
             if refused.index == COUNTING:
                 post = await _uncountable_post(posts, post_id, differences, refused)
@@ -97,10 +106,12 @@ async def remove_item(
 async def remove_items(posts: Container, post_id: str, items: Sequence[Item]) -> bool:
     """Remove comments and likes of a post and their counts: one batch. Return False if one of them has changed since.
 
-    Of an item, only `id`, `type` and `_etag` are used: a like that was made again has the same ID. Raises PostNotFound.
+    Of an item, only `id`, `type`, `isReported` and `_etag` are used: a like that was made again has the same ID.
+    Raises PostNotFound.
     """
     differences = {name: -number for name, number in Counter(COUNTS[item["type"]] for item in items).items()}
     deletions: list[Operation] = [("delete", (item["id"],), {"if_match_etag": item["_etag"]}) for item in items]
+    deletions += removal_notices(post_id, items)
     post = None
     for _ in range(COMMIT_ROUNDS):
         try:
@@ -112,6 +123,11 @@ async def remove_items(posts: Container, post_id: str, items: Sequence[Item]) ->
         else:
             return True
     raise _refused_too_often()
+
+
+def removal_notices(post_id: str, items: Sequence[Item]) -> list[Operation]:
+    """Return the operations that tell the change feed about the deletion of the items that were reported."""
+    return [("create", (removal_notice(item, post_id),)) for item in items if "isReported" in item]
 
 
 def creations(item: Item, record: Item | None) -> list[Operation]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 
 import pytest
 from aiohttp import ClientSession
 
 from shared.settings import Account, AuthMode, Settings
-from tests.api import Api
+from tests.api import Api, Json
 from tests.blog import EmulatorThread
 from tests.functions.conftest import app
 from tests.items import unique
@@ -20,11 +20,13 @@ __all__ = ["app"]
 
 # Returns a client that is signed in as the subject.
 SignedIn = Callable[[str], Api]
+MODERATOR = "Moderator"
 
 
-def principal(name: str, provider: str = "aad") -> dict[str, str]:
+def principal(name: str, provider: str = "aad", *, roles: Iterable[str] = (), role_type: str = "roles") -> Json:
     """The headers that App Service adds, which a caller could forge."""
-    claims = {"auth_typ": provider, "claims": [{"typ": "sub", "val": name}]}
+    of_roles = [{"typ": role_type, "val": role} for role in roles]
+    claims = {"auth_typ": provider, "claims": [{"typ": "sub", "val": name}, *of_roles], "role_typ": role_type}
     return {
         "X-MS-CLIENT-PRINCIPAL": base64.b64encode(json.dumps(claims).encode()).decode(),
         "X-MS-CLIENT-PRINCIPAL-ID": name,
@@ -37,7 +39,11 @@ def with_sign_in(emulator: EmulatorThread) -> Settings:
     """The settings of an app in app-service mode, on a new database."""
     account = Account(emulator.endpoint, emulator.key)
     settings = Settings(
-        account=account, database=unique("easy"), auth=AuthMode.APP_SERVICE, platform_authenticates="True"
+        account=account,
+        database=unique("easy"),
+        auth=AuthMode.APP_SERVICE,
+        platform_authenticates="True",
+        moderator_role=MODERATOR,
     )
     return provisioned(settings)
 
@@ -67,3 +73,9 @@ def signed_in(session: ClientSession, app_service_app: RunningApp) -> SignedIn:
         return Api(session, app_service_app.url, app_service_app.openapi, headers=principal(subject))
 
     return of
+
+
+@pytest.fixture
+def moderator(session: ClientSession, app_service_app: RunningApp) -> Api:
+    headers = principal(unique("moderator"), roles=[MODERATOR])
+    return Api(session, app_service_app.url, app_service_app.openapi, headers=headers)

@@ -74,6 +74,12 @@ ATTEMPTS: dict[str, list[Attempt]] = {
         lambda api, victim: api.delete_comment(victim.elsewhere["id"], victim.comment_elsewhere["id"]),
     ],
     "create_like": [lambda api, victim: api.create_like(victim.post["id"], victim.user["id"])],
+    "report_post": [lambda api, victim: api.report(victim.post["id"], victim.user["id"], "Forged.")],
+    "report_comment": [
+        lambda api, victim: api.report(
+            victim.post["id"], victim.user["id"], "Forged.", comment_id=victim.comment["id"]
+        ),
+    ],
     "delete_like": [lambda api, victim: api.delete_like(victim.post["id"], victim.user["id"])],
 }
 
@@ -131,7 +137,7 @@ async def test_unauthenticated_commands_reveal_nothing(stranger: Api, victim: Vi
 
 
 async def test_queries_ignore_tokens(stranger: Api, victim: Victim) -> None:
-    queries = [operation for operation in operations() if not operation.is_command]
+    queries = [each for each in operations() if not each.is_command and not each.endpoint.private]
     values = {"userId": victim.user["id"], "postId": victim.post["id"]}
 
     for headers in ({}, {"Authorization": "Bearer garbage"}):
@@ -215,9 +221,11 @@ async def test_server_controlled_fields_are_rejected(signed_in: SignedIn) -> Non
         "edit_post": {"title": "A title", "content": "Some content."},
         "create_comment": {"userId": user["id"], "content": "Well put."},
         "create_like": {"userId": user["id"]},
+        "report_post": {"userId": user["id"], "reason": "An advertisement."},
+        "report_comment": {"userId": user["id"], "reason": "An advertisement."},
     }
     assert set(bodies) == {name for name, operation in COMMANDS.items() if operation.endpoint.body}
-    values = {"userId": user["id"], "postId": post["id"]}
+    values = {"userId": user["id"], "postId": post["id"], "commentId": "unknown"}
     foreign = ["id", "type", "postId", "userUsername", "creationDate", "commentCount", "likeCount", "version", "ttl"]
     foreign += [
         "nameVersion",

@@ -32,9 +32,10 @@ from shared.models.base import DELETED_TYPE, Item
 from shared.models.comment import NewComment
 from shared.models.like import NewLike
 from shared.models.post import NewPost, PostChanges, short_form
+from shared.models.report import reported_item
 from shared.models.user import NewUser, UserChanges
 from tests.blog import Blog, EmulatorThread, new_blog
-from tests.items import a_comment, a_like, a_post, a_record, a_user, moment, unique
+from tests.items import a_comment, a_like, a_post, a_record, a_report, a_user, an_audit_item, moment, unique
 from tests.management.boundary_values import DATES, NUMBERS, TEXTS
 from tests.management.command_line import manage_blog
 from tests.running_app import REPOSITORY
@@ -51,6 +52,12 @@ FREE = {
     *(("tombstone", name) for name in ("userId", "title", "content", "ttl", "version", "creationDate")),
     *(("record", name) for name in ("fingerprint", "ttl")),
     *(("reservation", name) for name in ("nameVersion", "username", "editId", "reservedTs")),
+    *(("audit item", name) for name in ("itemId", "authorId", "moderatorId", "reason", "creationDate", "ttl")),
+    *(("report", name) for name in ("postId", "itemId", "userId", "reason", "creationDate", "ttl")),
+    *(
+        ("reported item", name)
+        for name in ("postId", "itemId", "reportCount", "reasons", "rank", "creationDate", "ttl")
+    ),
     *(("failure", name) for name in ("source", "container", "itemId", "failureDate", "error")),
 }
 
@@ -74,6 +81,9 @@ class Family:
             "like": ("posts", a_like(post, user)),
             "tombstone": ("posts", tombstone),
             "record": ("posts", a_record(comment, comment["id"])),
+            "audit item": ("posts", an_audit_item(comment)),
+            "report": ("posts", a_report(comment, user)),
+            "reported item": ("feed", reported_item(post["id"], comment["id"], [a_report(comment, user)])),
             "copy in `feed`": ("feed", short_form(post)),
             "failure": ("failures", failure | {"failureDate": moment(0), "partitionKey": "gone", "error": {}}),
         }
