@@ -10,7 +10,7 @@ from shared.errors import CommentNotFound, Forbidden, IdempotencyKeyReused, Post
 from shared.http.callers import require_moderator
 from shared.http.calls import QUERY, Call
 from shared.http.endpoints import Endpoint
-from shared.http.responses import Response, created_response, page_response, resource_response
+from shared.http.responses import Response, created_response, no_content, page_response, resource_response
 from shared.models.report import NewReport, Report, ReportedItem
 
 bp = func.Blueprint()
@@ -48,6 +48,19 @@ async def list_reports(call: Call[None]) -> Response:
     require_moderator(call.caller)
     page = await reports.list_reported((await open_blog()).feed, limit=call.limit, cursor=call.cursor)
     return page_response(ReportedItem, page)
+
+
+@bp.route(route="api/reports/{reportId}", methods=["DELETE"])
+@Endpoint(errors=(Forbidden,))
+async def dismiss_report(call: Call[None]) -> Response:
+    """Dismiss a reported post or comment.
+
+    Removes it from the list, for moderators and trusted back ends, until it is reported again. Returns 204 even if it
+    is not in the list.
+    """
+    require_moderator(call.caller)
+    await reports.dismiss((await open_blog()).feed, call.path["reportId"])
+    return no_content()
 
 
 async def _create(call: Call[NewReport]) -> Response:

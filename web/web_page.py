@@ -14,7 +14,7 @@ import azure.functions as func
 from shared.database.scope import Scope
 from shared.database.sessions import SESSION_HEADER, Session
 from shared.errors import CommentNotFound, MalformedRequest
-from shared.http.callers import signed_in_user
+from shared.http.callers import signed_in_caller
 from shared.http.endpoints import Endpoint, Handler, path_of
 from shared.http.problems import problem_response
 from shared.http.responses import CONTENT_SECURITY_POLICY, Response, document_response, http_response
@@ -60,7 +60,9 @@ class WebPage(Endpoint):
         # In a thread, because a hostile post can take 0.2 s.
         content = await asyncio.to_thread(_render, self.template, _page_variables(request) | context)
         headers = dict(_HEADERS)
-        if signed_in_user(request.headers):
+        if self.private:
+            headers["Cache-Control"] = "no-store"
+        elif signed_in_caller(request.headers):
             headers["Cache-Control"] = "private, no-cache"
         response = http_response(document_response(content, self.media_type, headers=headers), call)
         if cookie and not self.listed and not session.has_valid_token:
@@ -94,11 +96,12 @@ def _error_page(
 
 
 def _page_variables(request: func.HttpRequest) -> dict[str, object]:
-    url = urlsplit(request.url)
+    url, caller = urlsplit(request.url), signed_in_caller(request.headers)
     return {
         "site_url": app_settings().site_url or f"{url.scheme}://{url.netloc}",
         "path": url.path,
-        "caller": signed_in_user(request.headers) or "",
+        "caller": caller.user if caller else "",
+        "is_moderator": caller is not None and caller.is_moderator,
         "data_attributes": extensions.data_attributes(request),
     }
 

@@ -1,4 +1,4 @@
-"""Reports of posts and comments: create, list the reported items.
+"""Reports of posts and comments: create, list the reported items, dismiss.
 
 A report is in the logical partition of its post, with an ID that allows one per reader and item. The posts change feed
 counts the reports of an item, and keeps an entry for it in `feed` (shared/propagation/reports.py). All entries share
@@ -16,9 +16,9 @@ from shared.data.pages import Cursor, Page, read_page
 from shared.data.posts import require_post
 from shared.data.users import get_author
 from shared.database.container import Container
-from shared.database.refusals import ItemExists
+from shared.database.refusals import ItemExists, ItemMissing
 from shared.errors import PostNotFound
-from shared.models.base import now
+from shared.models.base import is_item_id, now
 from shared.models.report import NewReport, ReportedItem, report_item
 from shared.observability.spans import trace_property
 from shared.transactions.batches import Added
@@ -58,3 +58,10 @@ async def list_reported(feed: Container, *, limit: int, cursor: Cursor | None) -
     return await read_page(
         feed, ReportedItem, ReportedItem.TYPE, ReportedItem.TYPE, limit=limit, cursor=cursor, order="rank"
     )
+
+
+async def dismiss(feed: Container, entry_id: str) -> None:
+    """Delete an entry of the list: one write."""
+    with suppress(ItemMissing):
+        if is_item_id(entry_id):
+            await feed.delete(entry_id, ReportedItem.TYPE)

@@ -83,12 +83,12 @@ def authenticate(headers: Mapping[str, str]) -> Caller:
     return caller
 
 
-def signed_in_user(headers: Mapping[str, str]) -> uuid.UUID | None:
-    """The user of the session that a page is requested with, who may not exist yet; None without a session."""
+def signed_in_caller(headers: Mapping[str, str]) -> SignedIn | None:
+    """The caller whose session a page is requested with; None without a session."""
     if app_settings().auth is not AuthMode.APP_SERVICE:
         return None
     try:
-        return _caller_of_app_service(headers).user
+        return _caller_of_app_service(headers)
     except NotAuthenticated:
         return None
 

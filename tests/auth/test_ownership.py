@@ -80,6 +80,7 @@ ATTEMPTS: dict[str, list[Attempt]] = {
             victim.post["id"], victim.user["id"], "Forged.", comment_id=victim.comment["id"]
         ),
     ],
+    "dismiss_report": [lambda api, _: api.send("DELETE", "/api/reports/unknown")],
     "delete_like": [lambda api, victim: api.delete_like(victim.post["id"], victim.user["id"])],
 }
 

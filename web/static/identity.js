@@ -63,6 +63,9 @@ export function showOwned() {
   const isOwnPost = isOwn(document.querySelector("article.post"));
   for (const element of document.querySelectorAll("[data-owner-only]")) element.hidden = !isOwn(element);
   for (const button of document.querySelectorAll("[data-delete-comment]")) button.hidden = !(isOwnPost || isOwn(button));
+  for (const button of document.querySelectorAll("[data-report]")) button.hidden = isOwn(button);
+  // Moderators delete what is their own as its author does.
+  for (const button of document.querySelectorAll("[data-moderate]")) button.hidden = isOwnPost || isOwn(button);
 }
 
 export function startIdentity() {
