@@ -53,7 +53,7 @@ class Api:
     def __init__(self, session: ClientSession, url: str, openapi: Json, *, headers: Headers = None) -> None:
         """`headers` are added to every request."""
         self.session = session
-        self._headers = headers or {}
+        self.headers = headers or {}
         self.url = url
         self._openapi = openapi
 
@@ -64,7 +64,7 @@ class Api:
         if body is not None:
             content = json.dumps(body, ensure_ascii=False).encode()
             headers = {"Content-Type": "application/json", **(headers or {})}
-        headers = {**self._headers, **(headers or {})}
+        headers = {**self.headers, **(headers or {})}
         url = URL(self.url + path, encoded=True)
         skip = ("Content-Type", "User-Agent")
         async with self.session.request(method, url, data=content, headers=headers, skip_auto_headers=skip) as sent:

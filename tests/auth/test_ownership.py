@@ -115,7 +115,12 @@ def path_of(operation: Operation, values: dict[str, str]) -> str:
 @pytest.mark.filterwarnings("ignore:Sending a large body:ResourceWarning")
 @pytest.mark.parametrize("operation", COMMANDS.values(), ids=list(COMMANDS))
 async def test_unauthenticated_commands_reveal_nothing(stranger: Api, victim: Victim, operation: Operation) -> None:
-    existing = {"userId": victim.user["id"], "postId": victim.post["id"], "commentId": victim.comment["id"]}
+    existing = {
+        "userId": victim.user["id"],
+        "postId": victim.post["id"],
+        "commentId": victim.comment["id"],
+        "reportId": "unknown",
+    }
     before = await victim.everything()
 
     answers = [

@@ -251,7 +251,12 @@ def test_an_operation_lists_every_possible_status(
         ("get", "/users/{userId}", "userId If-None-Match x-ms-session-token traceparent"),
         ("get", "/posts/{postId}/comments", "postId limit cursor x-ms-session-token traceparent"),
         ("get", "/feed", "limit If-None-Match traceparent"),
-        ("delete", "/posts/{postId}/comments/{commentId}", "postId commentId If-Match x-ms-session-token traceparent"),
+        (
+            "delete",
+            "/posts/{postId}/comments/{commentId}",
+            "postId commentId reason If-Match x-ms-session-token traceparent",
+        ),
+        ("delete", "/users/{userId}", "userId reason ban If-Match x-ms-session-token traceparent"),
     ],
 )
 def test_an_operation_lists_its_parameters(document: dict[str, Any], method: str, path: str, names: str) -> None:

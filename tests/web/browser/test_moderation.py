@@ -1,0 +1,212 @@
+"""Reports by readers, and what moderators see and do, in Chromium."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+from aiohttp import ClientSession
+from playwright.async_api import expect
+
+from tests.accessibility import violations
+from tests.api import Api, Json
+from tests.auth.conftest import MODERATOR, principal, with_sign_in
+from tests.blog import EmulatorThread
+from tests.items import unique
+from tests.polling import eventually
+from tests.running_app import RunningApp, running_app
+from tests.web.browser.conftest import Visit
+from tests.web.browser.person import Person
+
+REASON = "It insults people."
+PHONE = {"viewport": {"width": 360, "height": 740}}
+
+
+@pytest.fixture(scope="module")
+def app(emulator: EmulatorThread, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
+    with running_app(with_sign_in(emulator), tmp_path_factory.mktemp("moderation") / "host.log") as running:
+        yield running
+
+
+def api_of(session: ClientSession, app: RunningApp, *roles: str) -> Api:
+    return Api(session, app.url, app.openapi, headers=principal(unique("someone"), roles=roles))
+
+
+@pytest.fixture
+async def session() -> AsyncIterator[ClientSession]:
+    async with ClientSession() as opened:
+        yield opened
+
+
+@pytest.fixture
+async def reader(session: ClientSession, app: RunningApp) -> Api:
+    return api_of(session, app)
+
+
+@pytest.fixture
+async def moderator(session: ClientSession, app: RunningApp) -> Api:
+    return api_of(session, app, MODERATOR)
+
+
+@pytest.fixture
+async def author(session: ClientSession, app: RunningApp) -> Api:
+    return api_of(session, app)
+
+
+@pytest.fixture
+async def user(author: Api) -> Json:
+    return await author.new_user()
+
+
+@pytest.fixture
+async def post(author: Api, user: Json) -> Json:
+    return await author.new_post(user)
+
+
+@pytest.fixture
+async def comment(author: Api, user: Json, post: Json) -> Json:
+    return await author.new_comment(post, user, "An insult.")
+
+
+async def visit_as(visit: Visit, path: str, api: Api, **options: object) -> Person:
+    """Open a page with the headers of a principal, who has a user."""
+    user = await api.new_user()
+    person: Person = await visit(path, extra_http_headers=api.headers, **options)
+    await expect(person.corner).to_contain_text(user["username"])
+    return person
+
+
+async def give_reason(person: Person, reason: str, action: str) -> None:
+    dialog = person.page.get_by_role("dialog")
+    await dialog.get_by_label("Reason").fill(reason)
+    await dialog.get_by_role("button", name=action).click()
+
+
+@pytest.mark.parametrize("kind", ["post", "comment"])
+async def test_a_reader_reports_something(
+    visit: Visit, reader: Api, moderator: Api, post: Json, comment: Json, kind: str
+) -> None:
+    person = await visit_as(visit, f"/posts/{post['id']}", reader)
+    place = person.page.locator("article.post > footer" if kind == "post" else "ol.comments")
+
+    for message in ("The moderators see your report", f"You have already reported this {kind}"):
+        await place.get_by_role("button", name="Report").click()
+        await give_reason(person, REASON, "Report")
+        await expect(person.status).to_contain_text(message)
+
+    item = post if kind == "post" else comment
+
+    async def is_listed() -> bool:
+        return item["id"] in [entry["itemId"] for entry in (await moderator.list_reports(limit=100)).body["items"]]
+
+    await eventually(is_listed)
+
+
+async def test_readers_see_nothing_of_moderation(visit: Visit, reader: Api, post: Json, comment: Json) -> None:
+    person = await visit_as(visit, "/", reader)
+    for path in (f"/posts/{post['id']}", f"/users/{post['userId']}"):
+        await person.open(path)
+        assert await person.page.locator("[data-moderate], [data-ban]").count() == 0
+        await expect(person.page.get_by_role("link", name="Reports")).to_have_count(0)
+
+    person.expected.append("403 (Forbidden)")
+    await person.open("/reports")
+    await expect(person.page.get_by_role("heading", name="You cannot see this page")).to_be_visible()
+
+
+async def test_strangers_are_asked_to_sign_in(visit: Visit) -> None:
+    person = await visit("/")
+    person.expected.append("401 (Unauthorized)")
+    await person.open("/reports")
+    await expect(person.page.get_by_role("heading", name="Sign in to see this page")).to_be_visible()
+
+
+@pytest.mark.parametrize("options", [{}, PHONE], ids=["desktop", "phone"])
+async def test_a_moderator_deletes_a_reported_comment_and_its_author(
+    visit: Visit, author: Api, moderator: Api, post: Json, comment: Json, options: dict[str, object]
+) -> None:
+    await author.report(post["id"], post["userId"], REASON, comment_id=comment["id"])
+    person = await visit_as(visit, "/", moderator, **options)
+
+    async def is_listed() -> bool:
+        await person.open("/reports?limit=100")
+        return await person.page.locator(f"a[href*='{comment['id']}']").count() == 1
+
+    await eventually(is_listed)
+    await person.page.locator(f"a[href*='{comment['id']}']").click()
+    deleting = person.page.locator(f"#comment-{comment['id']}").get_by_role("button", name="Delete")
+    await deleting.focus()
+    await person.page.keyboard.press("Enter")
+    await person.page.keyboard.type(REASON)
+    await person.page.keyboard.press("Tab")
+    await person.page.keyboard.press("Enter")
+    await expect(person.status).to_contain_text("The comment is deleted.")
+    assert (await author.list_comments(post["id"])).body["items"] == []
+
+    await person.open(f"/users/{post['userId']}")
+    await person.page.get_by_role("button", name="Delete this account").click()
+    dialog = person.page.get_by_role("dialog")
+    await dialog.get_by_label("They cannot register again").check()
+    await give_reason(person, REASON, "Delete")
+    await expect(person.status).to_contain_text("The account is deleted.")
+    refused = await author.create_user(unique("ada"))
+    assert (refused.status, refused.body["title"]) == (409, "Account deleted")
+
+
+async def test_a_refused_deletion_is_explained_in_the_dialog(
+    visit: Visit, post: Json, author: Api, moderator: Api
+) -> None:
+    person = await visit_as(visit, f"/posts/{post['id']}", moderator)
+    await author.delete_post(post["id"])
+    person.expected.append("404 (Not Found)")
+
+    await person.page.locator("article.post").get_by_role("button", name="Delete").click()
+    await give_reason(person, REASON, "Delete")
+
+    await expect(person.page.get_by_role("dialog").locator("[data-error]")).to_contain_text("deleted")
+    await person.page.keyboard.press("Escape")
+    await expect(person.page.locator("article.post").get_by_role("button", name="Delete")).to_be_focused()
+
+
+async def test_a_moderator_dismisses_a_report(visit: Visit, author: Api, moderator: Api, post: Json) -> None:
+    await author.report(post["id"], post["userId"], REASON)
+    person = await visit_as(visit, "/", moderator)
+    entry = person.page.locator(".reports > li").filter(has=person.page.locator(f"a[href*='{post['id']}']"))
+
+    async def is_listed() -> bool:
+        await person.open("/reports?limit=100")
+        return await entry.count() == 1
+
+    await eventually(is_listed)
+    await entry.get_by_role("button", name="Dismiss").click()
+
+    await expect(entry).to_have_count(0)
+    await person.open("/reports?limit=100")
+    await expect(entry).to_have_count(0)
+
+
+@pytest.mark.parametrize("size", [{}, PHONE], ids=["desktop", "phone"])
+async def test_moderation_is_accessible(
+    visit: Visit, author: Api, moderator: Api, post: Json, comment: Json, size: dict[str, object], tmp_path: Path
+) -> None:
+    await author.report(post["id"], post["userId"], REASON)
+    person = await visit_as(visit, f"/posts/{post['id']}", moderator, **size)
+    assert await violations(person.page) == []
+    await person.page.screenshot(path=tmp_path / "post.png", full_page=True)
+    await person.page.locator("ol.comments").get_by_role("button", name="Report").click()
+    assert await violations(person.page) == []
+    await person.page.screenshot(path=tmp_path / "dialog.png")
+    await person.page.keyboard.press("Escape")
+    await person.open(f"/users/{post['userId']}")
+    await person.page.get_by_role("button", name="Delete this account").click()
+    assert await violations(person.page) == []
+    await person.page.screenshot(path=tmp_path / "account.png")
+
+    async def is_listed() -> bool:
+        await person.open("/reports")
+        return await person.page.locator(".reports > li").count() > 0
+
+    await eventually(is_listed)
+    assert await violations(person.page) == []
+    await person.page.screenshot(path=tmp_path / "reports.png", full_page=True)
