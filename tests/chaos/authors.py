@@ -50,6 +50,7 @@ class Author:
             self._delete_comment: 3,
             self._like: 8,
             self._unlike: 5,
+            self._report: 4,
         }
         return self._random.choices(list(weights), list(weights.values()))[0]
 
@@ -91,12 +92,15 @@ class Author:
             self._record.created[text].add(comment.body["id"])
             self._record.comments[comment.body["id"]] = written
         await self._api_client.create(f"/posts/{others}/likes", {"userId": user_id})
+        report = self._record.reports.setdefault((others, user_id), {True, False})
+        await self._api_client.create(f"/posts/{others}/reports", {"userId": user_id, "reason": text})
         deleted = await self._api_client.send("DELETE", f"/users/{user_id}")
         if self._expect(deleted, "delete a user", 204, 404):
             self._record.names[user_id] = {None}
             self._record.posts[post.body["id"]] = {None}
             written.there = {False}
             like.intersection_update({False})
+            report.intersection_update({False})
 
     async def _create_post(self) -> None:
         mark = self._mark()
@@ -181,8 +185,7 @@ class Author:
     async def _delete_post(self) -> None:
         post_id = self._posts.pop(self._random.randrange(len(self._posts)))
         self._record.post_leaves(post_id)
-        answer = await self._api_client.send("DELETE", f"/posts/{post_id}")
-        if self._expect(answer, "delete a post", 204, 404):
+        if await self._delete(f"/posts/{post_id}", post_id):
             self._record.posts[post_id] = {None}
 
     async def _delete_comment(self) -> None:
@@ -191,9 +194,37 @@ class Author:
         comment_id = self._comments.pop(self._random.randrange(len(self._comments)))
         comment = self._record.comments[comment_id]
         comment.there.add(False)
-        answer = await self._api_client.send("DELETE", f"/posts/{comment.post_id}/comments/{comment_id}")
-        if self._expect(answer, "delete a comment", 204, 404):
+        if await self._delete(f"/posts/{comment.post_id}/comments/{comment_id}", comment_id):
             comment.there = {False}
+
+    async def _delete(self, path: str, item_id: str) -> bool:
+        """Delete something, half of the time as a moderator. Returns whether it is known to be gone."""
+        is_moderation = self._random.random() < 0.5
+        if is_moderation:
+            self._record.audits[item_id] = {0, 1}
+        answer = await self._api_client.send("DELETE", f"{path}?reason=chaos" if is_moderation else path)
+        # 404: an earlier attempt has deleted it, or its post is gone, of which nothing is recorded.
+        if not self._expect(answer, f"delete {path}", 204, 404):
+            return False
+        if is_moderation and answer.status == 204:
+            self._record.audits[item_id] = {1}
+        return True
+
+    async def _report(self) -> None:
+        """Report a post, or a comment of one's own."""
+        post_id, item_id, user_id = self._some_post(), None, self._random.choice(self._users)
+        if self._comments and self._random.random() < 0.5:
+            item_id = self._random.choice(self._comments)
+            post_id = self._record.comments[item_id].post_id
+        path = f"/posts/{post_id}/comments/{item_id}/reports" if item_id else f"/posts/{post_id}/reports"
+        states = self._record.reports.setdefault((item_id or post_id, user_id), {False})
+        states.add(True)
+        answer = await self._api_client.create(path, {"userId": user_id, "reason": "chaos"})
+        if answer.status == 404:
+            if not item_id:
+                self._record.missed.add(post_id)
+        elif self._expect(answer, "report", 200, 201):
+            states.intersection_update({True})
 
     async def _like(self) -> None:
         post_id, user_id = self._some_post(), self._random.choice(self._users)

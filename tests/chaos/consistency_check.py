@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
+from management.audit import list_audit
 from shared.data.blog import Blog
 from shared.propagation.concurrency import for_each
 from tests.chaos.reader import Reader
@@ -35,6 +36,8 @@ class ConsistencyCheck:
             if None not in self._record.posts[post_id]
         ]
         await self._creations()
+        await self._reports()
+        await self._audits()
 
     async def _each(self, ids: Iterable[str], check: Callable[[str], Awaitable[None]]) -> None:
         await for_each(ids, check)
@@ -75,6 +78,33 @@ class ConsistencyCheck:
                 self.diverged.append(
                     f"{item['type']} {item['id']} has username {item['userUsername']!r}, expected {_shown(names)}"
                 )
+
+    async def _reports(self) -> None:
+        """Check that the list has the number of reports of each item that exists, and no other item."""
+        listed = {entry["itemId"]: entry["reportCount"] for entry in await self._reader.pages("/reports")}
+        possible: defaultdict[str, list[set[bool]]] = defaultdict(list)
+        for (item_id, _), states in self._record.reports.items():
+            possible[item_id].append(states)
+        for item_id, reports in possible.items():
+            comment, titles = self._record.comments.get(item_id), self._record.posts.get(item_id, {None})
+            if comment is not None:
+                is_there = comment.there if None not in self._record.posts[comment.post_id] else {False}
+            else:
+                is_there = {title is not None for title in titles}
+            count = listed.pop(item_id, 0)
+            least = sum(states == {True} for states in reports) if is_there == {True} else 0
+            most = sum(True in states for states in reports) if True in is_there else 0
+            if not least <= count <= most:
+                self.lost.append(f"{item_id} has {count} reports, expected {least} to {most}")
+        self.diverged += [f"{item_id} is listed as reported, but nobody did" for item_id in listed]
+
+    async def _audits(self) -> None:
+        """Check that each deletion with a reason has one audit item."""
+        found = Counter(item["itemId"] for item in await list_audit(self._blog))
+        for item_id, numbers in self._record.audits.items():
+            if found.pop(item_id, 0) not in numbers:
+                self.lost.append(f"the deletion of {item_id} has no audit item, or several")
+        self.diverged += [f"{item_id} has an audit item, but nobody gave a reason" for item_id in found]
 
     async def _creations(self) -> None:
         """Check that each command created at most one item, with the acknowledged ID if any."""

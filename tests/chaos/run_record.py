@@ -37,6 +37,10 @@ class RunRecord:
     posts: dict[str, set[str | None]] = field(default_factory=dict)
     comments: dict[str, CommentState] = field(default_factory=dict)
     likes: dict[PostAndUser, set[bool]] = field(default_factory=dict)
+    # Whether a user has reported a post or comment, by the ID of the item and the user.
+    reports: dict[PostAndUser, set[bool]] = field(default_factory=dict)
+    # The number of audit items, by the ID of what was deleted with a reason.
+    audits: dict[str, set[int]] = field(default_factory=dict)
     created: dict[str, set[str]] = field(default_factory=dict)
     acknowledged: Counter[str] = field(default_factory=Counter)
     repeated: int = 0
