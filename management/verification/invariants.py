@@ -123,7 +123,10 @@ def _is_version(item: Item) -> bool:
 
 
 def _is_record_result(record: Item) -> bool:
-    """A user, post or comment has the command's ID; a like has that of its user, and a user that of its partition."""
+    """A user, post or comment has the command's ID, a like that of its user, a user that of its partition.
+
+    A report has an ID of its reader and its item.
+    """
     result = record.get("result")
     if not isinstance(result, dict) or not isinstance(result.get("id"), str):
         return False
@@ -131,7 +134,7 @@ def _is_record_result(record: Item) -> bool:
         return result == {"id": record.get("userId")}
     command_id = record["id"].removeprefix("idempotency:")
     is_like = all(isinstance(result.get(name), str) for name in ("userId", "creationDate"))
-    return bool(result["id"] == (result["userId"] if is_like else command_id))
+    return bool(result["id"] == (result["userId"] if is_like else command_id) or result["id"].startswith("report:"))
 
 
 _DATE, _ID = "ISO 8601, in the years 1 to 9999 in UTC", "1 to 255 characters that a URL can carry"

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from shared.data.posts import delete_post
-from shared.database.container import Container, patch_of
+from shared.database.container import Container, Operation, patch_of
 from shared.database.refusals import BatchRefused, ConditionFailed, ItemMissing
 from shared.database.retries import RENAMING_REFUSALS
 from shared.errors import DatabaseUnavailable, NoProgress, PostNotFound
@@ -21,10 +21,11 @@ from shared.models.base import DELETED_TYPE, Item
 from shared.models.post import Post
 from shared.models.report import Report
 from shared.models.user import name_version
+from shared.observability.spans import trace_property
 from shared.propagation.fan_out import MAX_TRANSACTIONS, fan_out
 from shared.propagation.pacing import Pace
 from shared.propagation.rename_fanout import ITEMS_PER_TRANSACTION
-from shared.transactions.batches import remove_items
+from shared.transactions.batches import expiries, remove_items
 
 # The items of accounts up to a `nameVersion`: a later account of the same user keeps its items. A damaged post in the
 # partition of another one is left, because its deletion would be that of the other post.
@@ -91,11 +92,12 @@ async def erase_from_failures(failures: Container, user_id: str) -> None:
 
 async def _erase_items(posts: Container, post_id: str, items: Sequence[Item], pace: Pace) -> bool:
     """Delete known items of one post; return False if one of them has changed, so that they must be read again."""
-    reports = [item for item in items if item["type"] == Report.TYPE]
+    reports = [item["id"] for item in items if item["type"] == Report.TYPE]
     if reports:
-        # The change feed reports no deletions, but the list of reported items must be updated.
+        # Emptied instead of deleted, because the change feed reports no deletions. They expire as before.
+        emptied = patch_of({"userId": "", "reason": "", **trace_property()})
         async with pace.transaction(len(reports)):
-            if not await _expire(posts, post_id, reports, userId="", reason=""):
+            if not await _write_all(posts, post_id, [("patch", (report_id, emptied)) for report_id in reports]):
                 return False
         items = [item for item in items if item["type"] != Report.TYPE]
     if not items:
@@ -115,13 +117,13 @@ async def _erase_items(posts: Container, post_id: str, items: Sequence[Item], pa
         try:
             return await remove_items(posts, post_id, items)
         except PostNotFound:
-            return await _expire(posts, post_id, items)
+            return await _write_all(posts, post_id, expiries(post_id, items))
 
 
-async def _expire(posts: Container, post_id: str, items: Sequence[Item], **emptied: str) -> bool:
-    """Let items expire, as the posts change feed does with those of a deleted post; return False if one is missing."""
+async def _write_all(posts: Container, post_id: str, operations: Sequence[Operation]) -> bool:
+    """Write a batch; return False if one of its items is missing."""
     try:
-        await posts.batch(post_id, [("patch", (item["id"], patch_of({**emptied, "ttl": 1}))) for item in items])
+        await posts.batch(post_id, operations)
     except BatchRefused:
         return False
     return True

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from shared.data.blog import Blog
-from shared.database.container import BATCH_LIMIT, Container, is_addressable, patch_of
+from shared.database.container import BATCH_LIMIT, Container, is_addressable
 from shared.database.refusals import BatchRefused
 from shared.database.retries import EXPIRY_REFUSALS
 from shared.errors import NoProgress
@@ -27,7 +27,7 @@ from shared.models.like import Like
 from shared.models.post import Post, short_form, version_of
 from shared.models.report import Report
 from shared.models.user import is_deleted, is_of_deleted
-from shared.observability.spans import current_traceparent, span, trace_property, writer_of
+from shared.observability.spans import current_traceparent, span, writer_of
 from shared.propagation.change_feeds import POSTS_CHANGE_FEED
 from shared.propagation.copies import Copies, FrontPageIndex, refill, trim
 from shared.propagation.delivery import DATABASE_ERRORS, handle_each
@@ -35,12 +35,10 @@ from shared.propagation.erasure import erase_in_post
 from shared.propagation.pacing import Pace
 from shared.propagation.rename_fanout import ITEMS_PER_TRANSACTION, is_outdated, rename_in_post
 from shared.propagation.reports import update_reported_item
-
-# Comments and likes of a deleted post.
-_TTL_S = 1
+from shared.transactions.batches import expiries
 
 _CONTRIBUTIONS = (
-    "SELECT VALUE c.id FROM c WHERE c.type IN ('comment', 'like') AND (NOT IS_DEFINED(c.ttl) OR c.ttl = -1)"
+    "SELECT c.id, c.isReported FROM c WHERE c.type IN ('comment', 'like') AND (NOT IS_DEFINED(c.ttl) OR c.ttl = -1)"
     " OFFSET 0 LIMIT @limit"
 )
 
@@ -64,18 +62,13 @@ def latest_changes(changes: Iterable[Mapping[str, Any]]) -> Iterable[Item]:
             key: tuple[str, ...] = ("post", item["id"], str(item.get("postId")))
             if key not in latest or integer_of(item, "version") >= integer_of(latest[key], "version"):
                 latest[key] = item
-        elif kind == Report.TYPE or (kind == Comment.TYPE and _is_removed_report(item)):
+        elif kind == Report.TYPE:
             latest[kind, item["id"], str(item.get("postId"))] = item
         elif kind in (Comment.TYPE, Like.TYPE) and "ttl" not in item:
             key = ("contribution", *(str(item.get(name)) for name in ("postId", "userId", "userUsername")))
             if key not in latest or integer_of(item, "nameVersion", -1) < integer_of(latest[key], "nameVersion", -1):
                 latest[key] = item
     return latest.values()
-
-
-def _is_removed_report(item: Item) -> bool:
-    """Whether a comment was reported, and its post has been deleted."""
-    return "ttl" in item and "isReported" in item
 
 
 class _Delivery:
@@ -126,12 +119,8 @@ class _Delivery:
         if change["type"] in (Post.TYPE, DELETED_TYPE) and change["id"] != post_id:
             # Its copies would be those of the post that has this ID.
             raise ValueError("id differs from postId")
-        if "isReported" in change and change["type"] in (DELETED_TYPE, Comment.TYPE):
-            self.reported[post_id, change["id"]] = change
         if change["type"] == DELETED_TYPE:
             await self._remove(change)
-        elif change["type"] == Comment.TYPE and "ttl" in change:
-            return
         elif author is not None and is_of_deleted(change, author):
             with span("late erasure", caller=writer_of(author), links=[current_traceparent()]):
                 await erase_in_post(self.blog.posts, post_id, author, self.pace)
@@ -201,6 +190,8 @@ class _Delivery:
         await self.front_page_copies.remove(post)
         self.front_page.discard(post)
         await expire_contributions(self.blog.posts, post["postId"], self.pace)
+        if "isReported" in post:
+            self.reported[post["postId"], post["id"]] = post
 
     async def _list_reported(self, change: Item) -> None:
         item_id = change["itemId"] if change["type"] == Report.TYPE else change["id"]
@@ -224,13 +215,12 @@ async def expire_contributions(posts: Container, post_id: str, pace: Pace) -> No
     """
     refusals = 0
     await posts.catch_up(post_id)
-    while ids := await posts.query(
+    while items := await posts.query(
         _CONTRIBUTIONS, {"limit": ITEMS_PER_TRANSACTION}, partition_key=post_id, page_size=ITEMS_PER_TRANSACTION
     ):
         try:
-            expiry = patch_of({"ttl": _TTL_S, **trace_property()})
-            async with pace.transaction(len(ids)):
-                await posts.batch(post_id, [("patch", (item_id, expiry)) for item_id in ids])
+            async with pace.transaction(len(items)):
+                await posts.batch(post_id, expiries(post_id, items))
             refusals = 0
         except BatchRefused as refused:  # one of them has expired since the query
             refusals += 1

@@ -23,6 +23,7 @@ from shared.models.report import removal_notice
 from shared.observability.spans import trace_property
 
 COUNTS: Final = {Comment.TYPE: "commentCount", Like.TYPE: "likeCount"}
+_TTL_S: Final = 1
 # The index of the patch of the counts in a batch.
 COUNTING: Final = 0
 
@@ -123,6 +124,12 @@ async def remove_items(posts: Container, post_id: str, items: Sequence[Item]) ->
         else:
             return True
     raise _refused_too_often()
+
+
+def expiries(post_id: str, items: Sequence[Item]) -> list[Operation]:
+    """Return the operations that let comments and likes of a deleted post expire."""
+    expiry = patch_of({"ttl": _TTL_S, **trace_property()})
+    return [*(("patch", (item["id"], expiry)) for item in items), *removal_notices(post_id, items)]
 
 
 def removal_notices(post_id: str, items: Sequence[Item]) -> list[Operation]:

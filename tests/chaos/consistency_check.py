@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
@@ -13,6 +14,8 @@ from shared.propagation.concurrency import for_each
 from tests.chaos.reader import Reader
 from tests.chaos.run_record import RunRecord
 
+# `verify` does not wait for the list of reported items.
+_LISTED_WITHIN_S = 30.0
 _CREATED = "SELECT c.id, c.type, c.content, c.username FROM c WHERE c.type IN (@type, 'comment')"
 
 
@@ -80,11 +83,20 @@ class ConsistencyCheck:
                 )
 
     async def _reports(self) -> None:
-        """Check that the list has the number of reports of each item that exists, and no other item."""
+        """Check that the list has, in the end, the number of reports of each item that exists, and no other item."""
+        deadline = time.monotonic() + _LISTED_WITHIN_S
+        while faults := await self._wrong_reports():
+            if time.monotonic() > deadline:
+                self.lost += faults
+                return
+            await asyncio.sleep(1)
+
+    async def _wrong_reports(self) -> list[str]:
         listed = {entry["itemId"]: entry["reportCount"] for entry in await self._reader.pages("/reports")}
         possible: defaultdict[str, list[set[bool]]] = defaultdict(list)
         for (item_id, _), states in self._record.reports.items():
             possible[item_id].append(states)
+        faults = []
         for item_id, reports in possible.items():
             comment, titles = self._record.comments.get(item_id), self._record.posts.get(item_id, {None})
             if comment is not None:
@@ -95,8 +107,8 @@ class ConsistencyCheck:
             least = sum(states == {True} for states in reports) if is_there == {True} else 0
             most = sum(True in states for states in reports) if True in is_there else 0
             if not least <= count <= most:
-                self.lost.append(f"{item_id} has {count} reports, expected {least} to {most}")
-        self.diverged += [f"{item_id} is listed as reported, but nobody did" for item_id in listed]
+                faults.append(f"{item_id} has {count} reports, expected {least} to {most}")
+        return faults + [f"{item_id} is listed as reported, but nobody did" for item_id in listed]
 
     async def _audits(self) -> None:
         """Check that each deletion with a reason has one audit item."""

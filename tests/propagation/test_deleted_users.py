@@ -20,6 +20,7 @@ from shared.data.blog import Blog as StoredBlog
 from shared.data.comments import create_comment
 from shared.data.likes import create_like
 from shared.data.posts import create_post, delete_post, list_posts_of_user
+from shared.data.reports import create_report, list_reported
 from shared.data.users import (
     RECREATE_AFTER_S,
     create_user,
@@ -38,6 +39,7 @@ from shared.models.base import Item
 from shared.models.comment import NewComment
 from shared.models.like import NewLike
 from shared.models.post import NewPost
+from shared.models.report import NewReport
 from shared.models.user import NewUser, User, UserChanges
 from shared.propagation.change_feeds import POSTS_CHANGE_FEED
 from shared.propagation.failures import keep_failure
@@ -515,3 +517,40 @@ async def test_a_rebuild_finishes_a_deletion(blog: Blog, world: World) -> None:
     await rebuild(blog.stored, lambda _: None)
 
     await world.assert_erased()
+
+
+async def test_a_report_of_the_user_leaves_the_list_although_the_posts_feed_is_late(
+    blog: Blog, world: World, clock: Clock
+) -> None:
+    for post in world.posts_of_other:
+        new = NewReport(user_id=world.user["id"], reason=TEXT)
+        await create_report(blog.stored, post["id"], None, new, idempotency_key=None)
+    await blog.drain()
+    assert len((await list_reported(blog.feed, limit=10, cursor=None)).items) == 2
+
+    await delete_user(blog.users, world.user["id"])
+    await blog.handle_users(await blog.changes(blog.users))
+    clock.ahead_s += 60  # what expires meanwhile is not in the change feed
+    await blog.drain()
+
+    assert (await list_reported(blog.feed, limit=10, cursor=None)).items == []
+
+
+async def test_a_reported_comment_of_a_deleted_post_leaves_the_list_although_it_expires_first(
+    blog: Blog, world: World, clock: Clock
+) -> None:
+    post = world.posts_of_other[0]
+    comment = next(item for item in await blog.items_of(post) if item["type"] == "comment")
+    new = NewReport(user_id=world.user["id"], reason=TEXT)
+    await create_report(blog.stored, post["id"], comment["id"], new, idempotency_key=None)
+    await blog.drain()
+    assert len((await list_reported(blog.feed, limit=10, cursor=None)).items) == 1
+
+    await delete_post(blog.posts, post["id"])
+    before = await blog.changes(blog.posts)
+    await blog.handle_posts([change for change in before if change["id"] == post["id"]])
+    clock.ahead_s += 60
+    known = {change["_etag"] for change in before}
+    await blog.handle_posts([change for change in await blog.changes(blog.posts) if change["_etag"] not in known])
+
+    assert (await list_reported(blog.feed, limit=10, cursor=None)).items == []
