@@ -92,6 +92,11 @@ class AppSettings(BaseSettings):
         validation_alias="WEBSITE_AUTH_ENABLED",
         description="True by enabling App Service authentication, which BLOG_AUTH=app-service requires",
     )
+    moderator_role: str = Field(
+        default="",
+        validation_alias="BLOG_MODERATOR_ROLE",
+        description="the value of an app role of Microsoft Entra ID, such as Moderator",
+    )
     site_url: str = Field(
         default="",
         pattern=r"^(https?://[^\s/?#@]+)?$",
