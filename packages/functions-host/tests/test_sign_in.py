@@ -168,6 +168,18 @@ async def test_the_page_of_the_form_can_sign_someone_in(browser: ClientSession, 
         assert response.status == 302
 
 
+async def test_the_form_identifies_its_page_whatever_headers_the_app_sets(
+    browser: ClientSession, tmp_path: Path
+) -> None:
+    """With no-referrer, browsers send `Origin: null`: https://fetch.spec.whatwg.org/#append-a-request-origin-header"""
+    app = write_app(tmp_path, APP)
+    headers = {"customHeaders": {"Referrer-Policy": "no-referrer"}}
+    (app / "host.json").write_text(json.dumps({"version": "2.0", "extensions": {"http": headers}}))
+    async with running(app, sign_in=True) as host, browser.get(f"{host.url}/.auth/login/aad") as response:
+        assert response.headers["Referrer-Policy"] == "same-origin"
+        assert 'name="roles"' in await response.text()
+
+
 async def test_forged_headers_are_removed(browser: ClientSession, host: FunctionsHost) -> None:
     anonymous = await who(browser, host, headers=FORGED)
     await sign_in(browser, host)

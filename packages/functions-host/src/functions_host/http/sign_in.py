@@ -162,7 +162,9 @@ def _redirect(target: str, principal: Principal | None) -> web.Response:
 
 def _page(title: str, content: str) -> web.Response:
     page = _PAGE.format(title=title, content=content)
-    return web.Response(text=page, content_type="text/html", headers={"Cache-Control": "no-store"})
+    # Without a referrer, browsers would not tell which page sends the form.
+    headers = {"Cache-Control": "no-store", "Referrer-Policy": "same-origin"}
+    return web.Response(text=page, content_type="text/html", headers=headers)
 
 
 def _encoded(value: Any) -> str:
