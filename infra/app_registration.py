@@ -1,7 +1,8 @@
 """The app registration in Microsoft Entra ID with which people sign in. azd's hooks run these commands:
 
 - `create`, before provisioning: creates the registration and stores its client ID in azd's environment.
-- `connect`, afterward: adds the redirect URIs of the site, and trusts the app's identity, which replaces a secret.
+- `connect`, afterward: adds the redirect URIs of the site, and trusts the app's identity, which replaces a secret. Then
+  creates the app role of moderators, and gives it to the deployer.
 
 Both can be repeated, and neither stops a deployment: if something is missing, they say what. Needs no other packages.
 """
@@ -15,20 +16,23 @@ import subprocess
 import sys
 import time
 import uuid
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from functools import cache
+from http.client import HTTPException
 from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 Json = dict[str, Any]
 
-_GRAPH = "https://graph.microsoft.com/v1.0"
 _AUDIENCE = "api://AzureADTokenExchange"
 # The Azure CLI, which can get tokens for the API without asking for consent.
 _AZURE_CLI = "04b07795-8ddb-461a-bbee-02f9e1bf7b46"
 _SCOPE = str(uuid.uuid5(uuid.NAMESPACE_URL, "blog/user_impersonation"))
 _CALLBACK = "/.auth/login/aad/callback"
-# A new object takes a while to reach all of Microsoft Graph.
+# A new object takes a while to reach all of Microsoft Graph, and a new role, its service principal.
+_NOT_YET = ("ResourceNotFound", "was not found on application")
 _ATTEMPTS = 5
+_TIMEOUT_S = 30
 
 _WITHOUT_SIGN_IN = """
 People cannot sign in on this blog yet: {reason}
@@ -39,6 +43,10 @@ docs/deploy.md (Sign-in) describes how an administrator can create the registrat
 _NOT_CONNECTED = """
 The app registration {client} was not updated, so signing in can fail: {reason}
 Sign in as its owner with `az login`, and run: azd hooks run postprovision
+"""
+_NO_MODERATOR = """
+Nobody was made a moderator: {reason}
+docs/deploy.md (Moderators) describes how an owner of the enterprise application, or an administrator, gives the role.
 """
 
 
@@ -94,33 +102,106 @@ def connect(client: str, sites: list[str], identity: str) -> None:
     _graph("PATCH", f"{place}/federatedIdentityCredentials(name='function-app')", trust)
 
 
+def appoint(client: str, role: str) -> bool:
+    """Create the app role, and give it to the deployer unless somebody has it. Returns whether the deployer got it.
+
+    Roles and assignments of an administrator stay. Raises RegistrationError, for example without permission:
+    https://learn.microsoft.com/graph/api/serviceprincipal-post-approleassignedto#permissions
+    """
+    place, principal = f"applications(appId='{client}')", f"servicePrincipals(appId='{client}')"
+    roles = _graph("GET", place)["appRoles"]
+    found = next((one for one in roles if one["value"] == role), None)
+    if found is None:
+        found = {
+            "id": str(uuid.uuid5(uuid.NAMESPACE_URL, f"blog/roles/{role}")),
+            "value": role,
+            "allowedMemberTypes": ["User"],  # and groups
+            "isEnabled": True,
+            "displayName": role,
+            "description": "Delete posts, comments and accounts of others.",
+        }
+        # Replaces the list. `origin` is read-only: https://learn.microsoft.com/graph/api/resources/approle
+        others = [{name: value for name, value in one.items() if name != "origin"} for one in roles]
+        _graph("PATCH", place, {"appRoles": [*others, found]})
+    assigned = f"{principal}/appRoleAssignedTo"
+    if any(one["appRoleId"] == found["id"] for one in _list(assigned)):
+        return False
+    deployer, resource = _graph("GET", "me")["id"], _graph("GET", principal)["id"]
+    try:
+        _graph("POST", assigned, {"principalId": deployer, "resourceId": resource, "appRoleId": found["id"]})
+    except RegistrationError as error:
+        # The list can lag: https://learn.microsoft.com/graph/api/serviceprincipal-list-approleassignedto
+        if "already exists" in str(error):
+            return False
+        raise
+    return True
+
+
 def _account() -> Json:
     """The account of az: `id` is the subscription."""
-    account = json.loads(_run("az", "account", "show", "--output", "json"))
+    account = _az("account", "show")
     wanted = os.environ.get("AZURE_SUBSCRIPTION_ID") or account["id"]
     if account["id"] != wanted:
         raise RegistrationError(f"az uses another subscription than azd. Run: az account set --subscription {wanted}")
-    return dict(account)
+    return account
+
+
+def _list(path: str) -> list[Json]:
+    """Return the items of all pages."""
+    items: list[Json] = []
+    while path:
+        page = _graph("GET", path)
+        items += page["value"]
+        path = page.get("@odata.nextLink", "").removeprefix(f"{_endpoint()[0]}/")
+    return items
 
 
 def _graph(method: str, path: str, body: Json | None = None) -> Json:
-    """Send a request to Microsoft Graph. A PATCH creates what does not exist; if it exists, the answer is empty."""
-    command = ["az", "rest", "--method", method, "--url", f"{_GRAPH}/{path}", "--output", "json"]
-    with TemporaryDirectory() as folder:
-        if body is not None:
-            # In a file, because cmd.exe, which runs az on Windows, changes quotes.
-            file = Path(folder, "body.json")
-            file.write_text(json.dumps(body), encoding="utf-8")
-            command += ["--headers", "Content-Type=application/json", "Prefer=create-if-missing", "--body", f"@{file}"]
-        attempts = 1
-        while True:
-            try:
-                return dict(json.loads(_run(*command) or "{}"))
-            except RegistrationError as error:
-                if "ResourceNotFound" not in str(error) or attempts == _ATTEMPTS:
-                    raise
-            attempts += 1
-            time.sleep(float(os.environ.get("HOOK_WAIT_S", "5")))
+    """Send a request to Microsoft Graph. A PATCH creates what does not exist; if it exists, the answer is empty.
+
+    `az rest` cannot do this on Windows, where cmd.exe changes parentheses: https://github.com/Azure/azure-cli/issues/14783
+    """
+    attempts = 1
+    while True:
+        try:
+            return _send(method, path, body)
+        except RegistrationError as error:
+            if not any(reason in str(error) for reason in _NOT_YET) or attempts == _ATTEMPTS:
+                raise
+        attempts += 1
+        time.sleep(float(os.environ.get("HOOK_WAIT_S", "5")))
+
+
+@cache
+def _endpoint() -> tuple[str, str]:
+    """The address of Microsoft Graph in the cloud of az, and a token for it."""
+    address = _az("cloud", "show")["endpoints"]["microsoftGraphResourceId"].rstrip("/")
+    return f"{address}/v1.0", _az("account", "get-access-token", "--resource-type", "ms-graph")["accessToken"]
+
+
+def _send(method: str, path: str, body: Json | None) -> Json:
+    address, token = _endpoint()
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    if method == "PATCH":
+        headers["Prefer"] = "create-if-missing"
+    data = None if body is None else json.dumps(body).encode()
+    try:
+        request = Request(f"{address}/{path}", data, headers, method=method)  # noqa: S310 - az names the address
+        with urlopen(request, timeout=_TIMEOUT_S) as response:  # noqa: S310 - as above
+            return dict(json.loads(response.read() or "{}"))
+    except HTTPError as error:
+        with error:
+            raise RegistrationError(f"{error}: {_line(error.read().decode(errors='replace'))}") from error
+    except (OSError, HTTPException, ValueError) as error:
+        raise RegistrationError(f"Microsoft Graph did not answer: {_line(str(error))}") from error
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())[:500]
+
+
+def _az(*command: str) -> Json:
+    return dict(json.loads(_run("az", *command, "--output", "json")))
 
 
 def _run(program: str, *arguments: str) -> str:
@@ -129,7 +210,7 @@ def _run(program: str, *arguments: str) -> str:
         raise RegistrationError(f"{program} is not installed.")
     done = subprocess.run([found, *arguments], capture_output=True, text=True, check=False)  # noqa: S603 - az and azd
     if done.returncode != 0:
-        raise RegistrationError(" ".join(done.stderr.split())[:500])
+        raise RegistrationError(_line(done.stderr))
     return done.stdout.strip()
 
 
@@ -138,16 +219,22 @@ def main(command: str) -> None:
     client = os.environ.get("AUTH_CLIENT_ID", "")
     if os.environ.get("BLOG_AUTH") == "function-key":
         return
+    message = _NOT_CONNECTED if client else _WITHOUT_SIGN_IN
     try:
         if command == "create" and not client:
             client = create()
+            message = _NOT_CONNECTED
             _run("azd", "env", "set", "AUTH_CLIENT_ID", client)
             sys.stdout.write(f"Created the app registration {client}, with which people sign in.\n")
         elif command == "connect" and client:
             sites = [os.environ[name].rstrip("/") for name in ("BLOG_URL", "BLOG_SITE_URL") if os.environ.get(name)]
             connect(client, sites, os.environ["APP_IDENTITY_PRINCIPAL_ID"])
+            message = _NO_MODERATOR
+            # An output of main.bicep. Empty: nobody moderates.
+            role = os.environ.get("BLOG_MODERATOR_ROLE")
+            if role and appoint(client, role):
+                sys.stdout.write(f"You are a moderator of the blog (app role {role}), from when you next sign in.\n")
     except RegistrationError as error:
-        message = _NOT_CONNECTED if client else _WITHOUT_SIGN_IN
         sys.stdout.write(message.format(client=client, reason=error))
 
 

@@ -67,6 +67,10 @@ param auth string = 'app-service'
 @description('Client ID of the app registration, which infra/app_registration.py creates. Empty: function-key applies.')
 param authClientId string = ''
 
+@description('App role of the people who can delete posts, comments and accounts of others. Empty: nobody can.')
+@maxLength(120)
+param moderatorRole string = 'Moderator'
+
 @description('Origin of the site behind a proxy or with a domain of its own, such as https://blog.example.com.')
 param siteUrl string = ''
 
@@ -234,6 +238,7 @@ module app 'app.bicep' = {
       BLOG_AUTH: usesSignIn ? 'app-service' : 'function-key'
       BLOG_DELIVERY_DEADLINE_S: '150'
       BLOG_DATABASE: databaseName
+      BLOG_MODERATOR_ROLE: moderatorRole
       BLOG_SITE_URL: siteUrl
       BLOG_TRANSACTIONS: transactions
       COSMOS__accountEndpoint: cosmos.outputs.endpoint
@@ -281,6 +286,7 @@ output AZURE_FUNCTION_NAME string = app.outputs.name
 output APP_IDENTITY_PRINCIPAL_ID string = identity.outputs.principalId
 output BLOG_URL string = app.outputs.url
 output BLOG_DATABASE string = databaseName
+output BLOG_MODERATOR_ROLE string = moderatorRole
 output BLOG_TRANSACTIONS string = transactions
 output COSMOS__accountEndpoint string = cosmos.outputs.endpoint
 output PRIVATE_NETWORKING bool = privateNetworking

@@ -51,6 +51,30 @@ def test_azure_trusts_the_subject_that_github_sends(tmp_path: Path) -> None:
     assert json.loads(run.stdout)["subject"] == "repo:ada@1/blog@2:environment:production"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="runs sh")
+def test_the_role_of_moderators_is_given_to_a_person(tmp_path: Path) -> None:
+    (commands,) = [textwrap.dedent(block) for _, block in BLOCKS if "--method POST --url $GIVEN" in block]
+    fakes = {
+        "azd": "echo client",
+        "az": """case "$*" in
+            "ad sp show --id client --query id "*) echo app;;
+            "ad sp show --id client --query appRoles[?value=='Moderator'].id "*) echo role;;
+            "ad user show --id ada@example.com "*) echo ada;;
+            rest*) printf '%s\\n' "$@";;
+            esac""",
+    }
+    for name, body in fakes.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
+        (tmp_path / name).chmod(0o755)
+
+    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    run = subprocess.run([str(BASH), "-c", commands], env=environment, capture_output=True, text=True, check=True)  # noqa: S603 - the commands of the page
+
+    arguments = run.stdout.splitlines()
+    assert "https://graph.microsoft.com/v1.0/servicePrincipals/app/appRoleAssignedTo" in arguments
+    assert json.loads(arguments[-1]) == {"principalId": "ada", "resourceId": "app", "appRoleId": "role"}
+
+
 @pytest.mark.parametrize(("command", "option"), re.findall(r"manage\.py (\w+)(?: (--\w+))?", PAGE))
 def test_the_commands_of_manage_exist(command: str, option: str) -> None:
     shown = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "200", "NO_COLOR": "1"})

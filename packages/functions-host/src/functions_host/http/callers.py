@@ -36,7 +36,7 @@ def check_page(headers: Mapping[str, str]) -> None:
     origin = headers.get("Origin")
     is_foreign = origin is not None and origin.partition("://")[2] != headers.get("Host")
     if is_foreign or headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
-        raise ForbiddenCallerError("Pages of other sites cannot use /admin.")
+        raise ForbiddenCallerError("Pages of other sites cannot send this request.")
 
 
 def _name(host: str) -> str:
