@@ -28,6 +28,9 @@ _NAMESPACE = uuid.UUID("d3a5e9fc-7d0f-4c1c-9a2e-5b8c8b0f2f66")
 _OTHER_SITES = ("cross-site", "same-site")
 # The name that App Service gives this provider. Users of another one might choose their roles themselves.
 _ENTRA_ID = "aad"
+# The second is the first one after the claims mapping of App Service, which depends on the token:
+# https://github.com/AzureAD/microsoft-identity-web/issues/1983, https://github.com/Azure/static-web-apps/issues/655
+_ROLE_CLAIMS = ("roles", "http://schemas.microsoft.com/ws/2008/06/identity/claims/role")
 # Without line breaks. OpenID Connect Core, section 2, limits subjects to 255 ASCII characters.
 _PRINTABLE = re.compile(r"[\x20-\x7e]{1,255}")
 
@@ -119,11 +122,11 @@ def _has_moderator_role(headers: Mapping[str, str]) -> bool:
     """Whether the claims of the principal, base64-encoded JSON, have the app role. Malformed claims have no role."""
     role = app_settings().moderator_role
     try:
-        principal = json.loads(base64.b64decode(headers.get("X-MS-CLIENT-PRINCIPAL", "")))
-        types = {"roles", principal.get("role_typ")}
-        return bool(role) and any(claim["typ"] in types and claim["val"] == role for claim in principal["claims"])
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        principal = json.loads(base64.b64decode(headers.get("X-MS-CLIENT-PRINCIPAL", ""), validate=True))
+        claims = [(claim["typ"], claim["val"]) for claim in principal["claims"]]
+    except (ValueError, TypeError, KeyError, RecursionError):
         return False
+    return bool(role) and any((claim_type, role) in claims for claim_type in _ROLE_CLAIMS)
 
 
 def require_can_act_as(caller: Caller, user_id: str) -> None:

@@ -188,6 +188,8 @@ NOT_MODERATORS: dict[str, dict[str, str]] = {
     "no claims": _with_claims({"role_typ": "roles"}),
     "a text for claims": _with_claims({"claims": "roles"}),
     "a claim that is null": _with_claims({"claims": [None]}),
+    "a type that the principal names": principal("m", roles=[MODERATOR], role_type="name"),
+    "a list as the value": _with_claims({"claims": [{"typ": "roles", "val": [MODERATOR]}]}),
     "unhashable": _with_claims({"claims": [{"typ": ["roles"], "val": MODERATOR}], "role_typ": ["roles"]}),
 }
 
@@ -202,7 +204,7 @@ async def test_only_the_app_role_makes_a_moderator(
 
 
 @pytest.mark.parametrize("role_type", ["roles", "http://schemas.microsoft.com/ws/2008/06/identity/claims/role"])
-async def test_the_role_can_have_the_type_that_the_principal_names(
+async def test_the_role_can_have_both_types_that_app_service_gives_it(
     session: ClientSession, app_service_app: RunningApp, role_type: str
 ) -> None:
     headers = principal("m", roles=["Author", MODERATOR], role_type=role_type)
