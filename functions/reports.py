@@ -6,7 +6,7 @@ import azure.functions as func
 
 from shared.data import reports
 from shared.data.blog import open_blog
-from shared.errors import CommentNotFound, Forbidden, IdempotencyKeyReused, PostNotFound, UserNotFound
+from shared.errors import CommentNotFound, Forbidden, IdempotencyKeyReused, PostNotFound, ReportNotFound, UserNotFound
 from shared.http.callers import require_moderator
 from shared.http.calls import QUERY, Call
 from shared.http.endpoints import Endpoint
@@ -51,12 +51,11 @@ async def list_reports(call: Call[None]) -> Response:
 
 
 @bp.route(route="api/reports/{reportId}", methods=["DELETE"])
-@Endpoint(errors=(Forbidden,))
+@Endpoint(errors=(Forbidden, ReportNotFound))
 async def dismiss_report(call: Call[None]) -> Response:
     """Dismiss a reported post or comment.
 
-    Removes it from the list, for moderators and trusted back ends, until it is reported again. Returns 204 even if it
-    is not in the list.
+    Removes it from the list, for moderators and trusted back ends, until it is reported again.
     """
     require_moderator(call.caller)
     await reports.dismiss((await open_blog()).feed, call.path["reportId"])

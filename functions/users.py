@@ -1,4 +1,4 @@
-"""Users: create, edit, delete, retrieve."""
+"""Users: create, edit, delete, retrieve, and retrieve their data."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import azure.functions as func
 
 from shared.data import users
 from shared.data.blog import open_blog
+from shared.data.user_data import RESOURCES, Position, read_user_data
 from shared.errors import (
     AccountDeleted,
     AlreadyRegistered,
     IdempotencyKeyReused,
+    TooManyExports,
     TooManyRenames,
     UsernameTaken,
     UserNotFound,
@@ -18,7 +20,7 @@ from shared.errors import (
 from shared.http.callers import BackEnd
 from shared.http.calls import QUERY, Call
 from shared.http.endpoints import Endpoint
-from shared.http.responses import Response, created_response, no_content, resource_response
+from shared.http.responses import Response, created_response, json_response, no_content, resource_response
 from shared.models.user import NewUser, User, UserChanges
 
 bp = func.Blueprint()
@@ -75,3 +77,26 @@ async def get_user(call: Call[None]) -> Response:
     """Retrieve a user."""
     blog = await open_blog()
     return resource_response(User, await users.get_user(blog.users, call.path["userId"]))
+
+
+@bp.route(route="api/users/{userId}/data", methods=QUERY)
+@Endpoint(
+    "Q7",
+    returns=tuple(RESOURCES.values()),
+    paged=True,
+    parse_cursor=Position.parse,
+    private=True,
+    errors=(UserNotFound, TooManyExports),
+)
+async def get_user_data(call: Call[None]) -> Response:
+    """Retrieve a user's data.
+
+    The user and all their posts, comments and likes, in no particular order, for the user and trusted back ends. A page
+    can be empty before the last one, and an item can come twice. The charge grows with the number of physical
+    partitions. A user can start ten exports, and then again after an hour without one.
+    """
+    blog, user_id = await open_blog(), call.path["userId"]
+    is_counted = not isinstance(call.caller, BackEnd)
+    page = await read_user_data(blog, user_id, limit=call.limit, cursor=call.cursor, is_counted=is_counted)
+    items = [RESOURCES[item.get("type", User.TYPE)].serialize(item) for item in page.items]
+    return json_response({"items": items} | ({"nextCursor": str(page.next_cursor)} if page.next_cursor else {}))

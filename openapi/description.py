@@ -103,14 +103,24 @@ class ApiOperation:
         return self.endpoint.statuses or usual[self.method]
 
     @property
+    def resources(self) -> tuple[type[BaseModel], ...]:
+        """What it returns: one of these resources, or several."""
+        returns = self.endpoint.returns
+        return returns if isinstance(returns, tuple) else (returns,) if returns else ()
+
+    @property
     def schema(self) -> str:
         suffix = "Page" if self.endpoint.paged else "List" if self.endpoint.listed else ""
-        return self.endpoint.returns.__name__ + suffix if self.endpoint.returns else ""
+        return "Or".join(each.__name__ for each in self.resources) + suffix if self.resources else ""
 
     @property
     def uses_items(self) -> bool:
         """Whether it reads or writes items; health checks do not."""
-        return self.endpoint.returns is None or issubclass(self.endpoint.returns, Resource)
+        return all(issubclass(each, Resource) for each in self.resources)
+
+    @property
+    def needs_caller(self) -> bool:
+        return self.is_command or self.endpoint.private
 
 
 def operations_of(*modules: ModuleType) -> Iterator[ApiOperation]:
@@ -162,7 +172,7 @@ def _schemas(operations: Sequence[ApiOperation]) -> JsonObject:
     """The schemas of problems, request bodies, and resources, plus pages and lists of resources."""
     modes: dict[type[BaseModel], JsonSchemaMode] = {ProblemDetails: "serialization"}
     modes |= {operation.endpoint.body: "validation" for operation in operations if operation.endpoint.body}
-    modes |= {operation.endpoint.returns: "serialization" for operation in operations if operation.endpoint.returns}
+    modes |= {resource: "serialization" for operation in operations for resource in operation.resources}
     schemas: JsonObject = models_json_schema(list(modes.items()), ref_template=_SCHEMA)[1]["$defs"]
     for model in modes:
         if issubclass(model, Resource):
@@ -175,7 +185,8 @@ def _schemas(operations: Sequence[ApiOperation]) -> JsonObject:
     for operation in operations:
         endpoint = operation.endpoint
         if endpoint.returns and (endpoint.paged or endpoint.listed):
-            resource = _reference(endpoint.returns.__name__)
+            references = [_reference(each.__name__) for each in operation.resources]
+            resource = references[0] if len(references) == 1 else {"oneOf": references}
             properties: JsonObject = {"items": {"type": "array", "items": resource, "maxItems": PAGE_LIMIT}}
             if endpoint.paged:
                 properties["nextCursor"] = _STRING | {"minLength": 1, "description": "Absent on the last page."}
@@ -197,7 +208,7 @@ def _operation(operation: ApiOperation, auth: AuthMode) -> JsonObject:
         "description": " ".join(description.split()),
         "parameters": _parameters(operation),
         "responses": {str(status): _success(operation, status) for status in sorted(operation.statuses)},
-        "security": [{name: []} for name in _security_schemes(auth)] if operation.is_command else [],
+        "security": [{name: []} for name in _security_schemes(auth)] if operation.needs_caller else [],
     }
     if endpoint.body is not None:
         content = {"application/json": {"schema": _reference(endpoint.body.__name__)}}
@@ -255,7 +266,7 @@ def _problems(operation: ApiOperation, auth: AuthMode) -> JsonObject:
     if operation.is_command:
         for response in responses.values():
             response["headers"][SESSION_HEADER] = _HEADERS[SESSION_HEADER]
-    if operation.is_command and not auth.users_sign_in:
+    if operation.needs_caller and not auth.users_sign_in:
         responses["401"] = {"description": "The function key is missing or wrong. The Functions host checks it."}
     return dict(sorted(responses.items()))
 
@@ -264,8 +275,9 @@ def _possible_errors(operation: ApiOperation, auth: AuthMode) -> list[type[Excep
     possible: list[type[Exception]] = [errors.MalformedRequest, *operation.endpoint.errors]
     if not auth.users_sign_in:
         possible = [error for error in possible if error is not errors.AlreadyRegistered]
-    elif operation.is_command:
+    elif operation.needs_caller:
         possible += [errors.NotAuthenticated, errors.Forbidden]
+        possible = list(dict.fromkeys(possible))
     if operation.endpoint.body is not None:
         possible += [errors.BodyTooLarge, errors.UnsupportedBody, errors.InvalidFields]
     if operation.uses_items:

@@ -4,8 +4,9 @@
     ├── MalformedRequest, InvalidFields, BodyTooLarge
     ├── UnsupportedBody: EncodedBody
     ├── NotAuthenticated, Forbidden
-    ├── NotFound: UserNotFound, PostNotFound, CommentNotFound
-    ├── UsernameTaken, AlreadyRegistered, AccountDeleted, TooManyRenames, IdempotencyKeyReused, VersionMismatch
+    ├── NotFound: UserNotFound, PostNotFound, CommentNotFound, ReportNotFound
+    ├── UsernameTaken, AlreadyRegistered, AccountDeleted, TooManyRenames, TooManyExports
+    ├── IdempotencyKeyReused, VersionMismatch
     ├── DatabaseThrottled, NotReady
     └── InternalReason
         ├── DatabaseUnavailable, ItemDamaged
@@ -117,6 +118,12 @@ class CommentNotFound(NotFound):
     kind = "comment"
 
 
+class ReportNotFound(NotFound):
+    """The list of reports has no entry with this ID."""
+
+    kind = "report"
+
+
 class UsernameTaken(BlogError):
     """Another user has this username, compared case-insensitively after Unicode NFKC."""
 
@@ -145,6 +152,19 @@ class TooManyRenames(BlogError):
     """
 
     detail = "You have changed your name too often; try again later."
+
+    def __init__(self, retry_after_s: float) -> None:
+        super().__init__()
+        self.retry_after_s = retry_after_s
+
+
+class TooManyExports(BlogError):
+    """The user has asked for their data too often.
+
+    `retry_after_s` is the time until they can ask again.
+    """
+
+    detail = "You have downloaded your data too often; try again later."
 
     def __init__(self, retry_after_s: float) -> None:
         super().__init__()

@@ -148,6 +148,10 @@ class Api:
         """Q8."""
         return await self.send("GET", f"/api/reports{_query(query)}")
 
+    async def get_user_data(self, user_id: str, **query: object) -> ApiResponse:
+        """Q7."""
+        return await self.send("GET", f"/api/users/{_id(user_id)}/data{_query(query)}")
+
     async def get_feed(self, **query: object) -> ApiResponse:
         """Q6."""
         return await self.send("GET", f"/api/feed{_query(query)}")

@@ -19,7 +19,7 @@ from management.verification.copies import fingerprint
 from management.verification.date_like_texts import Place, find_date_like_texts
 from management.verification.findings import EDIT_ITEM, NEW_ID, REBUILD, Finding, Kind
 from management.verification.invariants import expires, is_username, is_version, violated
-from shared.data import idempotency, moderation, username_reservations
+from shared.data import idempotency, moderation, user_data, username_reservations
 from shared.data.blog import Blog
 from shared.data.posts import FRONT_PAGE_LENGTH
 from shared.database.container import Container, is_addressable
@@ -150,6 +150,8 @@ class _Reader:
                     self._see_record("users", item)
                 case moderation.AUDIT_TYPE:
                     self._obeys("users", "audit item", item)
+                case user_data.EXPORTS_TYPE:
+                    self._obeys("users", "number of exports", item)
                 case _:
                     self._malformed("users", item, "unknown type")
 

@@ -253,6 +253,8 @@ INVARIANTS: tuple[Invariant, ...] = (
     Invariant("reported item", "rank", "a text", _is_text("rank")),
     Invariant("reported item", "creationDate", _DATE, _is_date("creationDate")),
     Invariant("reported item", "ttl", "1 s to 30 days", expires),
+    Invariant("number of exports", "count", "a number", lambda item: is_whole_number(item.get("count"))),
+    Invariant("number of exports", "ttl", "1 s to 30 days", expires),
     Invariant("copy", "id", _ID, _has_id),
     Invariant("copy", "userId", "an ID", _is_id("userId")),
     Invariant("copy", "all others", _COPY_KINDS, None, Kind.COPY_STALE, Repair.REBUILD),

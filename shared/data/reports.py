@@ -17,8 +17,8 @@ from shared.data.posts import require_post
 from shared.data.users import get_author
 from shared.database.container import Container
 from shared.database.refusals import ItemExists, ItemMissing
-from shared.errors import PostNotFound
-from shared.models.base import is_item_id, now
+from shared.errors import PostNotFound, ReportNotFound
+from shared.models.base import now
 from shared.models.report import NewReport, ReportedItem, report_item
 from shared.observability.spans import trace_property
 from shared.transactions.batches import Added
@@ -61,7 +61,8 @@ async def list_reported(feed: Container, *, limit: int, cursor: Cursor | None) -
 
 
 async def dismiss(feed: Container, entry_id: str) -> None:
-    """Delete an entry of the list: one write."""
-    with suppress(ItemMissing):
-        if is_item_id(entry_id):
-            await feed.delete(entry_id, ReportedItem.TYPE)
+    """Delete an entry of the list: one write. Raises ReportNotFound."""
+    try:
+        await feed.delete(entry_id, ReportedItem.TYPE)
+    except ItemMissing as error:
+        raise ReportNotFound(entry_id) from error

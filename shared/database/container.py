@@ -231,6 +231,29 @@ class Container:
             async for row in self.proxy.query_items(text, parameters=_named(parameters), max_item_count=page_size):
                 yield as_sent(row)
 
+    async def query_feed_range(
+        self,
+        text: str,
+        parameters: Mapping[str, Any],
+        feed_range: dict[str, Any],
+        continuation: str | None,
+        *,
+        limit: int,
+    ) -> tuple[list[Any], str | None]:
+        """One page of a query in one feed range: at most `limit` rows, and the continuation token of the next page.
+
+        If the partition has split since the token was returned, the SDK starts the feed range again. Raises ValueError
+        if the token is not one of this query and feed range (azure-cosmos 4.17, _routing/feed_range_continuation.py).
+        """
+        with blog_errors():
+            rows = self.proxy.query_items(
+                text, parameters=_named(parameters), feed_range=feed_range, max_item_count=limit
+            )
+            pages = rows.by_page(continuation)
+            page = await anext(pages, None)  # an empty one is left out
+            found = [as_sent(row) async for row in page] if page is not None else []
+        return found, getattr(pages, "continuation_token", None)
+
     async def execute(self, procedure: str, partition_key: str, *parameters: Any) -> Any:
         """Run one stored procedure, retried on 449 and 503. Raises ScriptFailed for any other number it throws."""
         _require_text(partition_key)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import azure.functions as func
 from pydantic import ValidationError
@@ -43,7 +43,12 @@ _ADVICE = {
     "string_too_long": "This is too long. Use at most {max_length:,} characters.",
     "value_error": "{error}",
 }
-_NOT_FOUND = {"userId": errors.UserNotFound, "postId": errors.PostNotFound, "commentId": errors.CommentNotFound}
+_NOT_FOUND = {
+    "userId": errors.UserNotFound,
+    "postId": errors.PostNotFound,
+    "commentId": errors.CommentNotFound,
+    "reportId": errors.ReportNotFound,
+}
 _JSON = re.compile(r'application/json\s*(;\s*charset="?utf-8"?\s*)?', re.IGNORECASE)
 # https://www.rfc-editor.org/rfc/rfc9110#name-etag, ASCII only.
 _ETAG = re.compile(r'(?:W/)?"[\x21\x23-\x7e]*"')
@@ -59,7 +64,7 @@ Body = TypeVar("Body", bound=RequestModel | None)
 
 @dataclass(frozen=True)
 class Call(Generic[Body]):
-    """A parsed request. `if_none_match` may contain `*`.
+    """A parsed request. `if_none_match` may contain `*`. `cursor` is what the endpoint parses, a Cursor by default.
 
     A command applies to an item whose last edit is in `if_match`, or to any item if that is None. `comment_id` is the
     comment that a post's page starts at; it is not checked.
@@ -70,7 +75,7 @@ class Call(Generic[Body]):
     body: Body
     path: Mapping[str, str]
     limit: int
-    cursor: Cursor | None
+    cursor: Any
     comment_id: str | None
     if_match: frozenset[str] | None
     if_none_match: tuple[str, ...]
@@ -87,7 +92,12 @@ class Call(Generic[Body]):
         )
 
 
-def parse_call(request: func.HttpRequest, body_model: type[RequestModel] | None, caller: Caller) -> Call[Body]:
+def parse_call(
+    request: func.HttpRequest,
+    body_model: type[RequestModel] | None,
+    caller: Caller,
+    parse_cursor: Callable[[str], Any] = Cursor.parse,
+) -> Call[Body]:
     """Parse a request.
 
     Raises MalformedRequest, BodyTooLarge, UnsupportedBody, InvalidFields, and NotFound for an invalid ID in the path.
@@ -99,7 +109,7 @@ def parse_call(request: func.HttpRequest, body_model: type[RequestModel] | None,
         body=cast("Body", _parse_body(request, body_model) if body_model else None),
         path=_parse_path(request.route_params),
         limit=_parse_limit(request.params.get("limit")),
-        cursor=Cursor.parse(request.params["cursor"]) if "cursor" in request.params else None,
+        cursor=parse_cursor(request.params["cursor"]) if "cursor" in request.params else None,
         comment_id=request.params.get("comment"),
         if_match=_parse_if_match(request),
         if_none_match=tuple(_entity_tags(request.headers.get("If-None-Match", ""))),

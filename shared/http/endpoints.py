@@ -14,6 +14,7 @@ import azure.functions as func
 from opentelemetry.trace import Span
 from pydantic import BaseModel
 
+from shared.data.pages import Cursor
 from shared.database.retries import REQUEST_DEADLINE_S
 from shared.database.scope import Scope, deadline, request_scope
 from shared.database.sessions import SESSION_HEADER, Session
@@ -45,7 +46,8 @@ class Endpoint:
 
     The function authenticates commands, parses the request, maps errors to problem details, reports the request
     charge and the session, and logs one line. `request` names the article's request that it serves. The other arguments
-    describe it to clients: `returns` is one resource, a page of it (`paged`), or a cached list (`listed`), `errors` are
+    describe it to clients: `returns` is one resource (or one of several), a page of it (`paged`), or a cached list
+    (`listed`), `parse_cursor` reads the position of a page, `errors` are
     specific to this endpoint, and `statuses` are the success statuses if they are not the usual one of the method. The
     handler's docstring becomes the summary and description. A `private` query needs a caller, as commands do, and no
     cache keeps its response. Moderators can send a `moderated` deletion for any user,
@@ -55,9 +57,10 @@ class Endpoint:
     request: str = ""
     _: KW_ONLY
     body: type[RequestModel] | None = None
-    returns: type[BaseModel] | None = None
+    returns: type[BaseModel] | tuple[type[BaseModel], ...] | None = None
     paged: bool = False
     listed: bool = False
+    parse_cursor: Callable[[str], Any] = Cursor.parse
     private: bool = False
     moderated: bool = False
     errors: tuple[type[BlogError], ...] = ()
@@ -142,8 +145,8 @@ class Endpoint:
         Raises Forbidden if the path or body names a user that the caller cannot act as.
         """
         if request.method in QUERY and not self.private:
-            return parse_call(request, self.body, ANONYMOUS)
-        call: Call[Any] = parse_call(request, self.body, authenticate(request.headers))
+            return parse_call(request, self.body, ANONYMOUS, self.parse_cursor)
+        call: Call[Any] = parse_call(request, self.body, authenticate(request.headers), self.parse_cursor)
         for user_id in (call.path.get("userId"), getattr(call.body, "user_id", None)):
             if user_id is not None and not (self.moderated and call.caller.is_moderator):
                 require_can_act_as(call.caller, user_id)

@@ -54,6 +54,7 @@ PROBLEMS: dict[type[Exception], Problem] = {
     errors.UserNotFound: Problem(404, "User not found"),
     errors.PostNotFound: Problem(404, "Post not found"),
     errors.CommentNotFound: Problem(404, "Comment not found"),
+    errors.ReportNotFound: Problem(404, "Report not found"),
     errors.UsernameTaken: Problem(409, "Username taken"),
     errors.AlreadyRegistered: Problem(409, "Already registered"),
     errors.AccountDeleted: Problem(409, "Account deleted"),
@@ -66,6 +67,7 @@ PROBLEMS: dict[type[Exception], Problem] = {
     errors.ItemTooLarge: Problem(413, "Item too large"),
     errors.PartitionFull: Problem(507, "Partition full"),
     errors.TooManyRenames: Problem(429, "Too many renames"),
+    errors.TooManyExports: Problem(429, "Too many exports"),
     errors.DatabaseThrottled: Problem(429, "Too many requests", retry_after_s=1),
     errors.DatabaseUnavailable: Problem(503, "Database unavailable", retry_after_s=5),
     errors.ItemDamaged: Problem(503, "Item damaged", retry_after_s=60),
@@ -113,6 +115,6 @@ def _headers_of(error: Exception, problem: Problem) -> dict[str, str]:
         code = ', error="insufficient_scope", error_description="The caller cannot do this."'
         return {"WWW-Authenticate": challenge + code}
     retry_after_s: float | None = problem.retry_after_s
-    if isinstance(error, errors.DatabaseThrottled | errors.TooManyRenames):
+    if isinstance(error, errors.DatabaseThrottled | errors.TooManyRenames | errors.TooManyExports):
         retry_after_s = error.retry_after_s
     return {} if retry_after_s is None else {"Retry-After": str(max(1, math.ceil(retry_after_s)))}

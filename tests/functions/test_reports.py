@@ -162,3 +162,16 @@ async def test_the_list_is_not_cached(api: Api) -> None:
 @pytest.mark.parametrize("cursor", ["x", "WyJhIl0", "bm8"])
 async def test_a_malformed_cursor_returns_400(api: Api, cursor: str) -> None:
     assert (await api.list_reports(cursor=cursor)).status == 400
+
+
+async def test_a_dismissed_report_leaves_the_list_until_the_next_one(api: Api) -> None:
+    post = await api.new_post(await api.new_user())
+    await api.report(post["id"], post["userId"], REASON)
+    path = f"/api/reports/{(await eventually_counts(api, post, 1))['id']}"
+
+    first, second = await api.send("DELETE", path), await api.send("DELETE", path)
+
+    assert (first.status, second.status) == (204, 404)
+    assert await entry_of(api, post) is None
+    await api.report(post["id"], (await api.new_user())["id"], REASON)
+    await eventually_counts(api, post, 2)

@@ -53,6 +53,7 @@ FREE = {
     *(("record", name) for name in ("fingerprint", "ttl")),
     *(("reservation", name) for name in ("nameVersion", "username", "editId", "reservedTs")),
     *(("audit item", name) for name in ("itemId", "authorId", "moderatorId", "reason", "creationDate", "ttl")),
+    *(("number of exports", name) for name in ("count", "ttl")),
     *(("report", name) for name in ("postId", "itemId", "userId", "reason", "creationDate", "ttl")),
     *(
         ("reported item", name)
@@ -60,6 +61,9 @@ FREE = {
     ),
     *(("failure", name) for name in ("source", "container", "itemId", "failureDate", "error")),
 }
+
+
+EXPORTS = {"type": "exports", "count": 1, "ttl": 3600}
 
 
 class Family:
@@ -76,6 +80,7 @@ class Family:
             "user": ("users", user),
             "reservation": ("users", reservation_item(user["username"], user["id"], 0)),
             "copy": ("users", short_form(post)),
+            "number of exports": ("users", {"id": "exports", "userId": user["id"], **EXPORTS}),
             "post": ("posts", post),
             "comment": ("posts", comment),
             "like": ("posts", a_like(post, user)),

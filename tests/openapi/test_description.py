@@ -38,16 +38,18 @@ print(json.dumps([
 """
 DOCS = {"get_openapi", "get_docs", "get_docs_asset"}
 AN_ENDPOINT = Endpoint()
+NOT_FOUND = (errors.UserNotFound, errors.PostNotFound, errors.CommentNotFound, errors.ReportNotFound)
 # An instance of every error class, as raised by the app.
 RAISED = [
     errors.MalformedRequest("The body must be a JSON object."),
     errors.NotAuthenticated("The token has expired."),
     errors.Forbidden("You cannot act as this user."),
     errors.AccountDeleted(),
-    *(error("7f2c1b52") for error in (errors.UserNotFound, errors.PostNotFound, errors.CommentNotFound)),
+    *(error("7f2c1b52") for error in NOT_FOUND),
     errors.UsernameTaken("ada"),
     errors.AlreadyRegistered("7f2c1b52"),
     errors.TooManyRenames(retry_after_s=10),
+    errors.TooManyExports(retry_after_s=10),
     errors.IdempotencyKeyReused(),
     errors.VersionMismatch(),
     errors.BodyTooLarge("Too large."),
@@ -295,15 +297,23 @@ def test_only_the_feed_is_cached_downstream(document: dict[str, Any]) -> None:
     assert cached == ["/feed"]
 
 
+def test_no_cache_keeps_a_private_response(document: dict[str, Any]) -> None:
+    assert [path for method, path, operation in operations(document) if method == "get" and operation["security"]] == [
+        "/users/{userId}/data",
+        "/reports",
+    ]
+
+
 SECURITY = {
     AuthMode.FUNCTION_KEY: [{"functionKey": []}, {"functionKeyInQuery": []}],
     AuthMode.APP_SERVICE: [{"appService": []}, {"bearer": []}],
 }
 
 
-def test_commands_require_authentication_and_queries_do_not(document: dict[str, Any], auth: AuthMode) -> None:
-    for method, _, operation in operations(document):
-        assert operation["security"] == ([] if method == "get" else SECURITY[auth])
+def test_commands_and_private_queries_require_authentication(document: dict[str, Any], auth: AuthMode) -> None:
+    for method, path, operation in operations(document):
+        is_public = method == "get" and path not in ("/users/{userId}/data", "/reports")
+        assert operation["security"] == ([] if is_public else SECURITY[auth])
 
 
 def test_errors_with_the_same_status_share_one_response(document: dict[str, Any]) -> None:

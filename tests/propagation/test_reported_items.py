@@ -97,6 +97,72 @@ async def test_a_comment_deleted_while_it_is_marked_is_not_listed(blog: Blog, po
     assert await listed(blog) == []
 
 
+class _Expiring(Container):
+    """Posts in which a post is deleted, and its comments expire, before a comment is marked as reported."""
+
+    blog: Any = None
+
+    async def patch(self, item_id: str, partition_key: str, *arguments: Any, **options: Any) -> Item:
+        await delete_post(self.blog.posts, partition_key)
+        deleted = [change for change in await self.blog.changes(self.blog.posts) if change["type"] == "tombstone"]
+        await self.blog.handle_posts(deleted)
+        return await super().patch(item_id, partition_key, *arguments, **options)
+
+
+async def test_a_comment_that_expires_while_it_is_marked_is_not_listed(blog: Blog, post: Item, comment: Item) -> None:
+    await report(blog, comment, await a_reader(blog))
+    expiring = _Expiring(blog.posts.proxy)
+    expiring.blog = blog
+
+    await update_reported_item(dataclasses.replace(blog.stored, posts=expiring), post["id"], comment["id"])
+
+    assert await listed(blog) == []
+
+
+async def test_a_comment_of_a_deleted_user_leaves_the_list(blog: Blog, post: Item, comment: Item) -> None:
+    await report(blog, comment, await a_reader(blog))
+    await blog.drain()
+    assert len(await listed(blog)) == 1
+    known = {change["_etag"] for change in await blog.changes(blog.posts)}
+
+    await delete_user(blog.users, comment["userId"])
+    await blog.handle_users(await blog.changes(blog.users))
+    await blog.handle_posts([change for change in await blog.changes(blog.posts) if change["_etag"] not in known])
+
+    assert await listed(blog) == []
+
+
+class _LatePosts(Container):
+    """Posts in which another delivery handles another report after the first query."""
+
+    blog: Any = None
+    races = 1
+
+    async def query(self, *arguments: Any, **options: Any) -> list[Any]:
+        rows = await super().query(*arguments, **options)
+        if self.races:
+            self.races -= 1
+            post = await self.blog.posts.read(options["partition_key"], options["partition_key"])
+            await report(self.blog, post, await a_reader(self.blog))
+            await update_reported_item(self.blog.stored, post["id"], post["id"])
+        return rows
+
+
+@pytest.mark.parametrize("exists", [False, True], ids=["new", "known"])
+async def test_the_delivery_that_read_fewer_reports_does_not_win(blog: Blog, post: Item, exists: bool) -> None:
+    await report(blog, post, await a_reader(blog))
+    if exists:
+        await blog.drain()
+        await report(blog, post, await a_reader(blog))
+    late = _LatePosts(blog.posts.proxy)
+    late.blog = blog
+
+    await update_reported_item(dataclasses.replace(blog.stored, posts=late), post["id"], post["id"])
+
+    [entry] = await listed(blog)
+    assert entry["reportCount"] == (3 if exists else 2)
+
+
 class _Racing(Container):
     """A `feed` in which another delivery writes the entry of an item between the read and each write."""
 

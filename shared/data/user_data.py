@@ -1,0 +1,152 @@
+"""A user's data, page by page: the user, their posts, comments and likes.
+
+No container records where a user has commented, so the posts are read one feed range after the other, which costs at
+least one query for each physical partition. A cursor is the position in the feed ranges; nothing is stored between two
+pages. If a partition splits meanwhile, what is in it can come again.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import logging
+import time
+from dataclasses import dataclass
+from typing import Any, Final
+
+from shared.data.blog import Blog
+from shared.data.users import get_user
+from shared.database.container import Container, patch_of
+from shared.database.refusals import ConditionFailed, ItemExists, ItemMissing
+from shared.errors import DatabaseUnavailable, ItemDamaged, MalformedRequest, TooManyExports
+from shared.models.base import Item, Resource
+from shared.models.comment import Comment
+from shared.models.like import Like
+from shared.models.post import Post
+from shared.models.user import User, is_of_deleted
+from shared.observability.logs import log
+
+RESOURCES: Final[dict[str, type[Resource]]] = {each.TYPE: each for each in (User, Post, Comment, Like)}
+# Exports that a signed-in user can start, until they start none for an hour.
+EXPORTS: Final = 10
+EXPORTS_TYPE: Final = "exports"
+EXPORTS_TTL_S: Final = 3600
+
+_RANGES_PER_PAGE = 10
+_ATTEMPTS = 3
+_LAST = "FF"
+_OF_USER = (
+    "SELECT * FROM c WHERE c.userId = @userId AND c.type IN ('post', 'comment', 'like')"
+    " AND (NOT IS_DEFINED(c.ttl) OR c.ttl = -1)"
+)
+
+
+@dataclass(frozen=True)
+class Position:
+    """A position in the feed ranges: the bounds of one, as effective partition keys, and its continuation token."""
+
+    least: str
+    below: str
+    continuation: str | None = None
+
+    def __str__(self) -> str:
+        text = json.dumps([self.least, self.below, self.continuation], separators=(",", ":"))
+        return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+    @classmethod
+    def parse(cls, text: str) -> Position:
+        """Parse a `nextCursor`. Raises MalformedRequest."""
+        try:
+            padded = text + "=" * (-len(text) % 4)
+            match json.loads(base64.b64decode(padded, altchars=b"-_", validate=True)):
+                case [str(least), str(below), str() | None as continuation] if least < below <= _LAST:
+                    return cls(least, below, continuation)
+            raise ValueError(text)
+        except (ValueError, RecursionError) as error:
+            raise _malformed() from error
+
+
+@dataclass(frozen=True)
+class DataPage:
+    """A part of a user's data, and the position of the next one if there is one."""
+
+    items: list[Item]
+    next_cursor: Position | None
+
+
+async def read_user_data(
+    blog: Blog, user_id: str, *, limit: int, cursor: Position | None, is_counted: bool
+) -> DataPage:
+    """Q7: a point read of the user, and one to ten queries, each in one physical partition of `posts`.
+
+    A page can be empty before the last one. If it `is_counted`, the first page also costs a write. Raises UserNotFound,
+    MalformedRequest, TooManyExports.
+    """
+    user = await get_user(blog.users, user_id)
+    if is_counted and cursor is None:
+        await _count_export(blog.users, user_id)
+    items = [] if cursor else [user]
+    position: Position | None = cursor or await _range_from(blog.posts, "")
+    for _ in range(_RANGES_PER_PAGE):
+        if position is None or len(items) >= limit:
+            break
+        found, position = await _read(blog.posts, user, position, limit - len(items))
+        items += found
+        if found:
+            break
+    return DataPage(items, position)
+
+
+async def _count_export(users: Container, user_id: str) -> None:
+    """Count a started export: a patch, and for the first one a creation. Raises TooManyExports."""
+    for _ in range(_ATTEMPTS):
+        try:
+            predicate = f"FROM c WHERE c.count < {EXPORTS:d}"
+            await users.patch(EXPORTS_TYPE, user_id, patch_of({}, count=1), predicate=predicate)
+        except ItemMissing:
+            try:
+                counter = {"id": EXPORTS_TYPE, "type": EXPORTS_TYPE, "userId": user_id, "count": 1}
+                await users.create(counter | {"ttl": EXPORTS_TTL_S})
+            except ItemExists:
+                continue
+        except ConditionFailed as error:
+            counter_item = await users.read_latest(EXPORTS_TYPE, user_id) or {"_ts": time.time()}
+            raise TooManyExports(EXPORTS_TTL_S - (time.time() - counter_item["_ts"])) from error
+        return
+    raise DatabaseUnavailable("concurrent exports of one user refused every attempt")
+
+
+async def _read(posts: Container, user: Item, position: Position, limit: int) -> tuple[list[Item], Position | None]:
+    """Read at most `limit` rows from here in the feed range; return the user's items and the next position."""
+    bounds = {"min": position.least, "max": position.below, "isMinInclusive": True, "isMaxInclusive": False}
+    try:
+        rows, continuation = await posts.query_feed_range(
+            _OF_USER, {"userId": user["id"]}, {"Range": bounds}, position.continuation, limit=limit
+        )
+    except (ValueError, RuntimeError) as error:
+        raise _malformed() from error
+    if continuation is not None:
+        following: Position | None = Position(position.least, position.below, continuation)
+    else:
+        following = await _range_from(posts, position.below) if position.below < _LAST else None
+    return [row for row in rows if _is_readable(row) and not is_of_deleted(row, user)], following
+
+
+async def _range_from(posts: Container, least: str) -> Position:
+    """Return the part of a feed range that starts here."""
+    ends = [feed_range["Range"]["max"] for feed_range in await posts.feed_ranges()]
+    return Position(least, min(end for end in ends if end > least))
+
+
+def _is_readable(item: dict[str, Any]) -> bool:
+    """Whether a response can show the item. A damaged one is logged, and does not end the export."""
+    try:
+        RESOURCES[item["type"]].from_item(item)
+    except ItemDamaged as error:
+        log(logging.ERROR, "damaged item left out", reason=error.reason)
+        return False
+    return True
+
+
+def _malformed() -> MalformedRequest:
+    return MalformedRequest("The cursor is not a nextCursor of this user's data; start again without one.")
