@@ -23,7 +23,7 @@ form.addEventListener("submit", async event => {
   if (form.elements.confirmation.value.trim() !== username) {
     return refuse(form, { faults: [{ pointer: "/confirmation", detail: `Type ${username} to delete this account.` }] });
   }
-  const button = form.querySelector("button");
+  const button = form.querySelector("button:not([type])");
   button.disabled = true;
   try {
     await command("DELETE", `/users/${encodeURIComponent(userId)}`);

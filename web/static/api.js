@@ -28,6 +28,7 @@ export class Refusal extends Error {
     this.status = status;
     this.title = problem.title;
     this.location = problem.location;
+    this.retryAfterS = problem.retryAfterS ?? 1;
     this.faults = problem.errors ?? [];
   }
 }
@@ -110,9 +111,12 @@ async function refusal(response) {
   const { status } = response;
   const problem = await response.json().catch(() => ({}));
   problem.location = response.headers.get("Location");
+  problem.retryAfterS = Number(response.headers.get("Retry-After")) || 1;
   const isReadOnly = status === 401 && document.documentElement.dataset.auth === "function-key";
   const faults = (problem.errors ?? []).map(fault => fault.detail).join(" ");
-  const advice = isReadOnly ? READ_ONLY : ADVICE[status] ?? (faults || problem.detail) ?? ADVICE[500];
+  // The limits of one user say more than a busy database.
+  const isOwnLimit = status === 429 && problem.title !== "Too many requests" && problem.detail;
+  const advice = isReadOnly ? READ_ONLY : isOwnLimit ? problem.detail : ADVICE[status] ?? (faults || problem.detail) ?? ADVICE[500];
   return new Refusal(status, advice, problem);
 }
 

@@ -10,6 +10,7 @@ startIdentity();
 if (document.querySelector("[data-editor]")) import("./editor.js");
 if (document.querySelector("article.post")) import("./optimistic.js");
 if (document.querySelector("form[data-delete-account]")) import("./account.js");
+if (document.querySelector("[data-download]")) import("./download.js");
 if (document.querySelector("[data-report], [data-moderate], [data-dismiss]")) import("./moderation.js");
 if (document.querySelector(".prose")) import("./scrolling.js");
 
