@@ -17,6 +17,8 @@ const ADVICE = {
   500: "The server failed. Try again; if that does not help, come back later.",
   503: "The database cannot be reached. Wait a few seconds, then try again.",
 };
+// Limits of one user, which also have the status 429.
+const OWN_LIMITS = ["Too many exports", "Too many renames"];
 // Prefix of the idempotency keys of commands without a definite answer. Repeating one, also on a later page of this tab,
 // cannot apply it twice.
 const UNANSWERED = "blog-unanswered:";
@@ -114,9 +116,7 @@ async function refusal(response) {
   problem.retryAfterS = Number(response.headers.get("Retry-After")) || 1;
   const isReadOnly = status === 401 && document.documentElement.dataset.auth === "function-key";
   const faults = (problem.errors ?? []).map(fault => fault.detail).join(" ");
-  // The limits of one user say more than a busy database.
-  const isOwnLimit = status === 429 && problem.title !== "Too many requests" && problem.detail;
-  const advice = isReadOnly ? READ_ONLY : isOwnLimit ? problem.detail : ADVICE[status] ?? (faults || problem.detail) ?? ADVICE[500];
+  const advice = isReadOnly ? READ_ONLY : OWN_LIMITS.includes(problem.title) ? problem.detail : ADVICE[status] ?? (faults || problem.detail) ?? ADVICE[500];
   return new Refusal(status, advice, problem);
 }
 
