@@ -141,6 +141,7 @@ class _Reader:
                 case User.TYPE:
                     self._see_user(item)
                 case tombstone if tombstone == DELETED_TYPE:
+                    self._obeys("users", "deleted user", item)
                     if item.get("formerUsernames"):
                         self.census.deletions.append(item["id"])
                 case username_reservations.TYPE:

@@ -90,6 +90,10 @@ def _is_string(name: str) -> Callable[[Item], bool]:
     return lambda item: isinstance(item.get(name), str)
 
 
+def _is_ttl_of_deleted_user(tombstone: Item) -> bool:
+    return "ttl" not in tombstone if tombstone.keys() & {"formerUsernames", "isBanned"} else expires(tombstone)
+
+
 def _is_report_count(entry: Item) -> bool:
     count = entry.get("reportCount")
     return is_whole_number(count) and 1 <= count <= MOST_COUNTED
@@ -185,6 +189,10 @@ INVARIANTS: tuple[Invariant, ...] = (
     ),
     Invariant("user", "formerUsernames", "absent, once a rename is complete", None, Kind.RENAME, Repair.REBUILD),
     _no_ttl("user"),
+    Invariant("deleted user", "userId", "its ID", _is_own_id("userId")),
+    Invariant("deleted user", "username", "empty", _is_empty("username")),
+    Invariant("deleted user", "nameVersion", _NAME_VERSION, _is_version),
+    Invariant("deleted user", "ttl", "1 s to 30 days, unless unfinished or banned", _is_ttl_of_deleted_user),
     Invariant("reservation", "userId", "its ID", _is_own_id("userId")),
     Invariant(
         "reservation",

@@ -51,6 +51,7 @@ class Author:
             self._like: 8,
             self._unlike: 5,
             self._report: 4,
+            self._export: 1,
         }
         return self._random.choices(list(weights), list(weights.values()))[0]
 
@@ -101,6 +102,23 @@ class Author:
             written.there = {False}
             like.intersection_update({False})
             report.intersection_update({False})
+
+    async def _export(self) -> None:
+        """Take the data of a user along. The first item of the first page is the user."""
+        user_id, cursor = self._random.choice(self._users), ""
+        path = f"/users/{user_id}/data?limit=20"
+        while True:
+            answer = await self._api_client.send("GET", path + cursor)
+            if not self._expect(answer, "export", 200):
+                return
+            items = answer.body["items"]
+            if not cursor and (not items or items[0]["id"] != user_id):
+                self._record.diverged(f"the data of {user_id} does not begin with the user: {items[:1]}")
+            if foreign := {item["userId"] for item in items} - {user_id}:
+                self._record.diverged(f"the data of {user_id} has items of {foreign}")
+            if "nextCursor" not in answer.body:
+                return
+            cursor = f"&cursor={answer.body['nextCursor']}"
 
     async def _create_post(self) -> None:
         mark = self._mark()

@@ -33,7 +33,7 @@ from shared.models.comment import NewComment
 from shared.models.like import NewLike
 from shared.models.post import NewPost, PostChanges, short_form
 from shared.models.report import reported_item
-from shared.models.user import NewUser, UserChanges
+from shared.models.user import NewUser, UserChanges, tombstone_of
 from tests.blog import Blog, EmulatorThread, new_blog
 from tests.items import a_comment, a_like, a_post, a_record, a_report, a_user, an_audit_item, moment, unique
 from tests.management.boundary_values import DATES, NUMBERS, TEXTS
@@ -53,6 +53,7 @@ FREE = {
     *(("record", name) for name in ("fingerprint", "ttl")),
     *(("reservation", name) for name in ("nameVersion", "username", "editId", "reservedTs")),
     *(("audit item", name) for name in ("itemId", "authorId", "moderatorId", "reason", "creationDate", "ttl")),
+    *(("deleted user", name) for name in ("username", "nameVersion", "ttl")),
     *(("number of exports", name) for name in ("count", "ttl")),
     *(("report", name) for name in ("postId", "itemId", "userId", "reason", "creationDate", "ttl")),
     *(
@@ -80,6 +81,7 @@ class Family:
             "user": ("users", user),
             "reservation": ("users", reservation_item(user["username"], user["id"], 0)),
             "copy": ("users", short_form(post)),
+            "deleted user": ("users", tombstone_of(a_user(), is_banned=False) | {"ttl": 3600}),
             "number of exports": ("users", {"id": "exports", "userId": user["id"], **EXPORTS}),
             "post": ("posts", post),
             "comment": ("posts", comment),
@@ -92,6 +94,7 @@ class Family:
             "copy in `feed`": ("feed", short_form(post)),
             "failure": ("failures", failure | {"failureDate": moment(0), "partitionKey": "gone", "error": {}}),
         }
+        del self.items["deleted user"][1]["formerUsernames"]
         self.ids = {item["id"] for _, item in self.items.values()}
 
     def damage(self, kind: str, name: str, value: Any) -> Item:
