@@ -3,6 +3,8 @@
 A wing is a folder that nothing here depends on: without it, delete its lines below, its folder, and its tests.
 """
 
+import logging
+
 import azure.functions as func
 
 import inspector
@@ -15,6 +17,9 @@ from shared.settings import app_settings
 logs.limit_sdks()
 # Commands inherit this level and queries are anonymous. If users sign in, the app authenticates commands itself.
 _COMMANDS = func.AuthLevel.ANONYMOUS if app_settings().auth.users_sign_in else func.AuthLevel.FUNCTION
+
+if app_settings().auth.users_sign_in and not app_settings().can_sign_in:
+    logs.log(logging.ERROR, "sign-in is not enabled", advice="enable App Service authentication; commands return 401")
 
 app = func.FunctionApp(http_auth_level=_COMMANDS)
 for module in (users, posts, comments, likes, reports, feed, health, change_feeds):

@@ -15,8 +15,6 @@ from pydantic import (
     Field,
     PositiveInt,
     ValidationError,
-    ValidationInfo,
-    field_validator,
 )
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
@@ -87,11 +85,7 @@ class AppSettings(BaseSettings):
         description=f"one of {', '.join(AuthMode)}",
     )
     # Set by the platform. https://learn.microsoft.com/azure/app-service/reference-app-settings#authentication--authorization
-    platform_authenticates: str = Field(
-        default="",
-        validation_alias="WEBSITE_AUTH_ENABLED",
-        description="True by enabling App Service authentication, which BLOG_AUTH=app-service requires",
-    )
+    platform_authenticates: str = Field(default="", validation_alias="WEBSITE_AUTH_ENABLED")
     moderator_role: str = Field(
         default="",
         validation_alias="BLOG_MODERATOR_ROLE",
@@ -112,13 +106,14 @@ class AppSettings(BaseSettings):
         """Whether telemetry is exported. OpenTelemetry and Azure Monitor read the values themselves."""
         return self.telemetry_disabled.lower() != "true" and bool(self.application_insights or self.otlp_endpoint)
 
-    @field_validator("platform_authenticates")
-    @classmethod
-    def _require_platform(cls, value: str, info: ValidationInfo) -> str:
-        # If the platform does not authenticate, clients can forge the headers that this mode trusts.
-        if info.data.get("auth") is AuthMode.APP_SERVICE and value.lower() != "true":
-            raise ValueError
-        return value
+    @property
+    def can_sign_in(self) -> bool:
+        """Whether the platform authenticates users. If it does not, clients can forge the headers about them.
+
+        No documentation says that every plan sets its variable, and a deployment sets `BLOG_AUTH` before it enables
+        sign-in, so the app starts and refuses commands.
+        """
+        return self.auth.users_sign_in and self.platform_authenticates.lower() == "true"
 
 
 class Settings(AppSettings):

@@ -99,10 +99,11 @@ def signed_in_caller(headers: Mapping[str, str]) -> SignedIn | None:
 def _caller_of_app_service(headers: Mapping[str, str]) -> SignedIn:
     """Read the principal that App Service authentication adds to a request.
 
-    The platform removes client-supplied copies of these headers, but only if its authentication is enabled, which
-    shared/settings.py checks.
+    The platform removes client-supplied copies of these headers, but only if its authentication is enabled.
     https://learn.microsoft.com/azure/app-service/configure-authentication-user-identities#access-user-claims-in-app-code
     """
+    if not app_settings().can_sign_in:
+        raise NotAuthenticated("App Service authentication is not enabled.")
     provider = headers.get("X-MS-CLIENT-PRINCIPAL-IDP")
     principal = headers.get("X-MS-CLIENT-PRINCIPAL-ID")
     if not provider or not principal:

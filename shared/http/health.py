@@ -1,4 +1,5 @@
-"""Readiness: whether the account has one write region, the database and scripts exist, and containers can be read."""
+"""Readiness: whether the account has one write region, the database and scripts exist, containers can be read, and
+users can sign in if they have to."""
 
 from __future__ import annotations
 
@@ -20,12 +21,13 @@ from shared.database.containers import container_definitions
 from shared.database.scope import deadline, nested_scope
 from shared.errors import DatabaseThrottled, DatabaseUnavailable, NotReady
 from shared.observability.logs import log
-from shared.settings import SettingsError, settings
+from shared.settings import SettingsError, app_settings, settings
 
 Check = Literal["ready", "unchecked"]
 
 _FORBIDDEN, _THROTTLED = 403, 429
 _READY, _UNCHECKED = "ready", "unchecked"
+_SIGN_IN = "sign-in"
 _SINGLE_WRITE_REGION = "single write region"
 
 
@@ -83,6 +85,8 @@ class Readiness:
         except SettingsError as error:
             found = [{"settings": str(error)}]
         states = {name: state for part in found for name, state in part.items()}
+        if app_settings().auth.users_sign_in:
+            states[_SIGN_IN] = _READY if app_settings().can_sign_in else "WEBSITE_AUTH_ENABLED is not True"
         if failed := _failed(states):
             log(logging.WARNING, "not ready", failed=failed)
         return states
