@@ -14,6 +14,7 @@ from functions_host import FunctionsHost, HostSettings
 
 from infra.package import build
 from shared.database.client import connect
+from shared.database.retries import DELIVERY_RETRY_LEAST, DELIVERY_RETRY_MOST
 from shared.settings import Account, Settings
 from tests.azure_runtime.environment import REPOSITORY, RuntimeUnavailable, runtime_python
 from tests.azure_runtime.process import RuntimeWorker, runtime_worker
@@ -70,7 +71,8 @@ async def test_the_worker_indexes_the_same_functions_as_the_local_host(
 def test_change_feed_functions_retry_forever(worker: RuntimeWorker) -> None:
     retries = {function["name"]: function["retry"] for function in worker.index["functions"] if function["retry"]}
 
-    endless = {"strategy": "exponential_backoff", "max_retry_count": -1}
+    assert (DELIVERY_RETRY_LEAST, DELIVERY_RETRY_MOST) == ("00:00:01", "00:01:00")
+    endless = {"strategy": "exponential_backoff", "max_retry_count": -1, "seconds": [1, 60]}
     assert retries == {"on_posts_changed": endless, "on_users_changed": endless}
 
 

@@ -1,15 +1,19 @@
 """The messages between the Functions host and its Python worker that the worker library uses.
 
 azure-functions-runtime receives the message classes as `protos`. These have the names, fields, and defaults of
-FunctionRpc.proto (Azure/azure-functions-language-worker-protobuf), without serialization.
+FunctionRpc.proto (Azure/azure-functions-language-worker-protobuf), without serialization. Only `RpcRetryOptions` is a
+protobuf message, because the library converts its values.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
+
+from google.protobuf import descriptor_pool, message_factory
+from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorProto
+from google.protobuf.duration_pb2 import DESCRIPTOR as DURATION
 
 
 @dataclass
@@ -97,13 +101,30 @@ class BindingInfo:
     direction: int
 
 
-@dataclass
-class RpcRetryOptions:
-    max_retry_count: int
-    retry_strategy: str
-    delay_interval: timedelta | None = None
-    minimum_interval: timedelta | None = None
-    maximum_interval: timedelta | None = None
+def _retry_options() -> Any:
+    """The real message: its constructor accepts some forms of an interval and of the strategy, and rejects others.
+
+    https://github.com/Azure/azure-functions-python-worker/issues/1823: no function with a retry policy was indexed.
+    """
+    file = FileDescriptorProto(name="retry.proto", package="AzureFunctionsRpcMessages", syntax="proto3")
+    file.dependency.append(DURATION.name)
+    message = file.message_type.add(name="RpcRetryOptions")
+    strategies = message.enum_type.add(name="RetryStrategy")
+    for number, name in enumerate(("exponential_backoff", "fixed_delay")):
+        strategies.value.add(name=name, number=number)
+    optional = FieldDescriptorProto.LABEL_OPTIONAL
+    message.field.add(name="max_retry_count", number=2, type=FieldDescriptorProto.TYPE_INT32, label=optional)
+    for number, name in enumerate(("delay_interval", "minimum_interval", "maximum_interval"), 3):
+        kind = {"type": FieldDescriptorProto.TYPE_MESSAGE, "type_name": ".google.protobuf.Duration"}
+        message.field.add(name=name, number=number, label=optional, **kind)
+    kind = {"type": FieldDescriptorProto.TYPE_ENUM, "type_name": f".{file.package}.RpcRetryOptions.RetryStrategy"}
+    message.field.add(name="retry_strategy", number=6, label=optional, **kind)
+    pool = descriptor_pool.Default()
+    pool.Add(file)
+    return message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{file.package}.RpcRetryOptions"))
+
+
+RpcRetryOptions = _retry_options()
 
 
 @dataclass
@@ -118,7 +139,7 @@ class RpcFunctionMetadata:
     language: str
     bindings: dict[str, BindingInfo]
     raw_bindings: list[str]
-    retry_options: RpcRetryOptions | None
+    retry_options: Any
     properties: dict[str, str]
 
 

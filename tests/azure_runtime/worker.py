@@ -68,7 +68,12 @@ def _described(function: messages.RpcFunctionMetadata) -> Json:
         "name": function.name,
         "id": function.function_id,
         "bindings": [json.loads(binding) for binding in function.raw_bindings],
-        "retry": retry and {"strategy": retry.retry_strategy, "max_retry_count": retry.max_retry_count},
+        "retry": retry
+        and {
+            "strategy": messages.RpcRetryOptions.RetryStrategy.Name(retry.retry_strategy),
+            "max_retry_count": retry.max_retry_count,
+            "seconds": [retry.minimum_interval.ToSeconds(), retry.maximum_interval.ToSeconds()],
+        },
     }
 
 
