@@ -16,7 +16,7 @@ param alwaysReadyHttp int
 param alwaysReadyChangeFeed int
 param corsOrigins array
 
-@description('App settings. Flex Consumption rejects FUNCTIONS_WORKER_RUNTIME and FUNCTIONS_EXTENSION_VERSION.')
+@description('App settings. Flex Consumption rejects FUNCTIONS_WORKER_RUNTIME.')
 param settings object
 
 // HTTP functions share instances. The platform scales each change-feed function on its own.
@@ -37,7 +37,7 @@ var alwaysReady = concat(alwaysReadyHttp > 0 ? [
 ] : [])
 
 resource plan 'Microsoft.Web/serverfarms@2024-04-01' = {
-  // checkov:skip=CKV_AZURE_225: zones need three always-ready instances for each function, which cost money while idle
+  // checkov:skip=CKV_AZURE_225: zones need two always-ready instances for each function, which cost money while idle
   name: 'plan-${suffix}'
   location: location
   tags: tags

@@ -46,6 +46,9 @@ resource account 'Microsoft.DocumentDB/databaseAccounts@2024-11-15' = {
         tier: backupTier
       }
     }
+    // Free. Partitions below 3,000 RU/s save what they do not use for up to five minutes; serverless has none to save.
+    // https://learn.microsoft.com/azure/cosmos-db/burst-capacity
+    enableBurstCapacity: capacity == 'autoscale'
     disableLocalAuth: true
     disableKeyBasedMetadataWriteAccess: true
     minimalTlsVersion: 'Tls12'

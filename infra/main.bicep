@@ -90,8 +90,10 @@ param backupTier string = 'Continuous7Days'
 @allowed([512, 2048, 4096])
 param instanceMemoryMB int = 2048
 
-@description('Highest number of instances. It bounds the cost of a flood of requests.')
-@minValue(40)
+// Not a limit of the cost: HTTP can exceed it (https://github.com/Azure/azure-functions-host/issues/11790). The least is 1
+// since 2026 (https://github.com/hashicorp/terraform-provider-azurerm/issues/31392).
+@description('Number of instances at which the platform stops scaling out, for HTTP and for each change-feed function.')
+@minValue(1)
 @maxValue(1000)
 param maximumInstanceCount int = 40
 
@@ -104,9 +106,17 @@ param httpConcurrency int = 50
 @minValue(0)
 param alwaysReadyHttp int = 0
 
+// Without one, a change feed that sleeps may not wake up: https://github.com/Azure/azure-functions-host/issues/11308
 @description('Instances that always run for each of the two change-feed functions. Each bills while idle.')
 @minValue(0)
-param alwaysReadyChangeFeed int = 0
+param alwaysReadyChangeFeed int = 1
+
+@description('GB of telemetry per day after which no more is stored until the next day. -1: no limit.')
+param dailyLogQuotaGB int = 5
+
+@description('Monthly cost of the resource group, in the currency of the subscription, at 80 percent of which an email is sent to alertEmail. 0: no budget.')
+@minValue(0)
+param monthlyBudget int = 100
 
 @description('Origins of other web sites that can call the API from a browser.')
 param corsOrigins array = []
@@ -165,6 +175,7 @@ module monitoring 'monitoring.bicep' = {
     tags: tags
     appPrincipalId: identity.outputs.principalId
     developerPrincipalId: principalId
+    dailyQuotaGB: dailyLogQuotaGB
   }
 }
 
@@ -278,7 +289,20 @@ module alerts 'alerts.bicep' = {
   }
 }
 
+// Needs a recipient. It notifies, and stops nothing.
+module budget 'budget.bicep' = if (monthlyBudget > 0 && !empty(alertEmail)) {
+  name: 'budget'
+  scope: group
+  params: {
+    suffix: suffix
+    amount: monthlyBudget
+    email: alertEmail
+  }
+}
+
 // azd stores the outputs in its environment. The hooks, manage.py and the smoke test read them there.
+output AZURE_LOCATION string = location
+output AZURE_TENANT_ID string = tenant().tenantId
 output AZURE_RESOURCE_GROUP string = group.name
 output APPLICATIONINSIGHTS_CONNECTION_STRING string = monitoring.outputs.connectionString
 output APPLICATIONINSIGHTS_APP_ID string = monitoring.outputs.appId

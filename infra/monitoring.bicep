@@ -6,6 +6,9 @@ param tags object
 param appPrincipalId string
 param developerPrincipalId string
 
+@description('-1: no limit.')
+param dailyQuotaGB int
+
 var monitoringMetricsPublisher = '3913510d-42f4-4e42-8a64-420c390055eb' // Monitoring Metrics Publisher
 
 resource workspace 'Microsoft.OperationalInsights/workspaces@2023-09-01' = {
@@ -17,6 +20,9 @@ resource workspace 'Microsoft.OperationalInsights/workspaces@2023-09-01' = {
       name: 'PerGB2018'
     }
     retentionInDays: 30
+    workspaceCapping: {
+      dailyQuotaGb: dailyQuotaGB
+    }
     features: {
       disableLocalAuth: true
     }
