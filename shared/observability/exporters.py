@@ -14,6 +14,7 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
+from shared.observability.logs import KEPT
 from shared.settings import SettingsError
 
 # The app uses these libraries, and Azure Monitor would instrument them.
@@ -45,10 +46,10 @@ def start() -> None:
 def _start_azure_monitor(processors: list[SpanProcessor], readers: list[MetricReader]) -> None:
     """Export to Application Insights, signed in with APPLICATIONINSIGHTS_AUTHENTICATION_STRING.
 
-    The Functions host exports requests, the log and live metrics. The instrumentations would record the same requests
+    The Functions host exports requests, the log and live metrics. The app exports only the log lines that must not be lost
+    if the host drops them (logs.py). The instrumentations would record the same requests
     to the database again, with their addresses, which contain usernames. Raises SettingsError.
     """
-    os.environ["OTEL_LOGS_EXPORTER"] = "none"
     # Azure Monitor's own default ignores the decision of a span's parent.
     os.environ.setdefault("OTEL_TRACES_SAMPLER", "parentbased_always_on")
     from azure.monitor.opentelemetry import configure_azure_monitor
@@ -57,6 +58,7 @@ def _start_azure_monitor(processors: list[SpanProcessor], readers: list[MetricRe
         configure_azure_monitor(
             span_processors=processors,
             metric_readers=readers,
+            logger_name=KEPT,
             enable_live_metrics=False,
             enable_performance_counters=False,
             instrumentation_options={library: {"enabled": False} for library in _INSTRUMENTED},

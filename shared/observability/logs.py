@@ -8,9 +8,14 @@ from __future__ import annotations
 import json
 import logging
 
-from shared.observability.spans import current_traceparent
+from shared.observability.spans import current_traceparent, is_recorded_by_host
 
 _logger = logging.getLogger("blog")
+# The app exports this logger's lines itself (exporters.py), because the host drops those of the traces that it does not
+# record (`EnableTraceBasedLogsSampler`: https://github.com/Azure/azure-sdk-for-net/issues/61704).
+KEPT = "blog.kept"
+_kept = logging.getLogger(KEPT)
+_KEPT_EVENTS = ("not authenticated",)
 # At INFO, they log each request with its URL and partition key, which contain usernames, and each token and export.
 _SDKS = ("azure.core", "azure.cosmos", "azure.identity", "azure.monitor")
 
@@ -26,4 +31,6 @@ def log(level: int, event: str, *, exception: BaseException | None = None, **fie
     if traceparent := current_traceparent():
         fields["traceparent"] = traceparent
     text = " ".join([event, *(f"{name}={json.dumps(value, default=str)}" for name, value in fields.items())])
-    _logger.log(level, "%s", text, exc_info=exception)
+    must_be_kept = level >= logging.WARNING or event in _KEPT_EVENTS
+    logger = _kept if must_be_kept and not is_recorded_by_host() else _logger
+    logger.log(level, "%s", text, exc_info=exception)

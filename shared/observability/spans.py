@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 from opentelemetry import context, trace
 from opentelemetry.trace import Link, Span, SpanContext, SpanKind, StatusCode
@@ -25,6 +26,8 @@ tracer = trace.get_tracer("blog")
 ITEMS = "blog.items"
 _PROPERTY = "traceparent"
 _PROPAGATOR = TraceContextTextMapPropagator()
+# Whether the Functions host records the trace of this invocation: the decision of the outermost span's caller.
+_is_recorded: ContextVar[bool | None] = ContextVar("is_recorded", default=None)
 
 
 @contextmanager
@@ -44,6 +47,10 @@ def span(
     counts = Counter(map(str, links)).items()
     writers = [Link(linked, {ITEMS: n}) for text, n in counts if (linked := _context_of(text)).is_valid]
     # Without the current context, an invalid `caller` would start a trace of its own.
+    invoked = _context_of(str(caller))
+    decided = None
+    if _is_recorded.get() is None:
+        decided = _is_recorded.set(invoked.trace_flags.sampled or not invoked.is_valid)
     attached = context.attach(_PROPAGATOR.extract({_PROPERTY: str(caller)}, context.get_current()))
     try:
         # The message of an exception can quote input, so only its type is recorded.
@@ -62,6 +69,13 @@ def span(
                 raise
     finally:
         context.detach(attached)
+        if decided is not None:
+            _is_recorded.reset(decided)
+
+
+def is_recorded_by_host() -> bool:
+    """Whether the Functions host records the trace of the current invocation."""
+    return _is_recorded.get() is not False
 
 
 def fail(failed: Span, reason: str) -> None:

@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 import pytest
 from aiohttp import ClientSession
 
+from shared.database.client import connect
 from shared.settings import Account, Settings
 from tests.api import Api
 from tests.blog import EmulatorThread
-from tests.items import unique
+from tests.items import a_post, a_user, unique
 from tests.observability.conftest import OFTEN
 from tests.observability.following import new_traceparent, span_of
 from tests.observability.ingestion import TOKEN, Ingestion
@@ -84,6 +85,28 @@ async def test_a_request_and_its_database_calls_are_dependencies(monitored_api: 
     # The host reports requests, and the log.
     assert ingestion.of_type("RequestData") == []
     assert ingestion.of_type("MessageData") == []
+
+
+async def test_failures_are_kept_if_the_host_drops_their_trace(
+    monitored_app: RunningApp, monitored_api: Api, ingestion: Ingestion
+) -> None:
+    """The host drops the log of a trace that it does not record."""
+    recorded, dropped = (new_traceparent()[0] for _ in range(2))
+    dropped = dropped.removesuffix("-01") + "-00"
+    async with connect(monitored_app.settings) as client:
+        posts = client.get_database_client(monitored_app.settings.database).get_container_client("posts")
+        damaged = await posts.create_item(a_post(a_user()) | {"title": 1})
+
+    answers = [
+        await monitored_api.get_post(damaged["id"], {"traceparent": traceparent}) for traceparent in (recorded, dropped)
+    ]
+
+    def kept() -> list[str]:
+        return [one["message"] for one in ingestion.of_type("MessageData") if damaged["id"] in one["message"]]
+
+    assert {answer.status for answer in answers} == {503}
+    await eventually(kept)
+    assert [line.startswith("item damaged ") and dropped.split("-")[1] in line for line in kept()] == [True]
 
 
 async def test_an_otlp_endpoint_gets_the_same_spans_and_metrics(monitored_api: Api, own_sink: TelemetrySink) -> None:
