@@ -88,3 +88,14 @@ async def test_no_origin_gets_permission(ada: Api, user: Json, method: str) -> N
 
     assert (preflight.status, permissions) == (404, [])
     assert [name for name in answer.headers if name.startswith("access-control-")] == []
+
+
+async def test_private_queries_of_other_sites_are_refused_unless_someone_follows_a_link(ada: Api, user: Json) -> None:
+    path, other = f"/api/users/{user['id']}/data", {"Sec-Fetch-Site": "cross-site"}
+
+    sent = [await ada.send("GET", path, headers=other | {"Sec-Fetch-Mode": mode}) for mode in ("cors", "no-cors")]
+    followed = await ada.send("GET", path, headers=other | {"Sec-Fetch-Mode": "navigate"})
+    forged = await ada.create_post(user["id"], "A title", "Forged.", other | {"Sec-Fetch-Mode": "navigate"})
+
+    assert [answer.status for answer in sent] == [403, 403]
+    assert (followed.status, forged.status) == (200, 403)
