@@ -42,7 +42,7 @@ customMetrics
   }
   {
     name: 'standstill'
-    description: 'A change-feed function stands still or is late, or nobody has checked it for two hours. Run `manage.py lag`.'
+    description: 'A change-feed function stands still or is late, or nobody has checked it for three hours. Run `manage.py lag`.'
     threshold: 0
     // If something runs `manage.py lag --record`, such as the workflow lag.yml, its last result or its absence decides.
     // Otherwise, the last write of a command is compared with the last delivery. A write costs at least 5 RU, a read or a
@@ -53,7 +53,7 @@ let checks = customMetrics
 | where name == 'blog.change_feed.check'
 | summarize arg_max(timestamp, valueSum) by source = tostring(customDimensions['blog.function'])
 | extend silent = datetime_diff('minute', now(), timestamp)
-| project value = iff(silent > 120, silent, tolong(valueSum)), source;
+| project value = iff(silent > 180, silent, tolong(valueSum)), source;
 let deliveries = customMetrics
 | where timestamp > ago(30m)
 | where name in ('azure.cosmosdb.client.operation.request_charge', 'blog.change_feed.lag')

@@ -80,6 +80,9 @@ def _describe(span: Span, response: Any, request_units: float) -> None:
     status, headers = response.status_code, response.headers
     span.set_attribute("db.response.status_code", str(status))
     span.set_attribute("azure.cosmosdb.operation.request_charge", request_units)
+    # Microsoft's support asks for it.
+    if activity := headers.get("x-ms-activity-id"):
+        span.set_attribute("azure.service.request.id", activity)
     if count := headers.get("x-ms-item-count"):
         span.set_attribute("db.response.returned_rows", int(count))
     # A session token is `{partition}:{progress}`, and a query has one for each partition.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import uuid
 
 from tests.api import Api
 from tests.blog import Blog
@@ -45,6 +46,7 @@ async def test_a_request_continues_its_callers_trace_and_has_a_span_for_each_dat
     }
     assert (call.name, call.trace_id, call.is_error) == ("point read users", trace_id, False)
     assert str(call.attributes.pop("blog.physical_partitions")).isdecimal()
+    assert uuid.UUID(str(call.attributes.pop("azure.service.request.id")))
     assert call.attributes == {
         "db.system.name": "azure.cosmosdb",
         "db.collection.name": "users",
