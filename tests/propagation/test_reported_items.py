@@ -238,6 +238,37 @@ async def test_a_hundred_reports_of_one_delivery_cost_one_update(blog: Blog, pos
     assert (entry["reportCount"], entry["reasons"]) == (MOST_COUNTED, ["Reason 119.", "Reason 118.", "Reason 117."])
 
 
+async def test_a_reason_leaves_the_list_although_the_number_of_counted_reports_stays(blog: Blog, post: Item) -> None:
+    reader = await a_reader(blog)
+    readers = [a_user("reader") for _ in range(MOST_COUNTED + 1)]
+    for number, author in enumerate([*readers, reader, a_user("last")]):
+        new = NewReport(user_id=author["id"], reason="A text of the reader." if author is reader else "Another.")
+        await blog.posts.create(report_item(post["id"], post["id"], author, new, moment(number)))
+    await update_reported_item(blog.stored, post["id"], post["id"])
+    assert "A text of the reader." in (await listed(blog))[0]["reasons"]
+
+    await delete_user(blog.users, reader["id"])
+    await blog.drain()
+
+    [entry] = await listed(blog)
+    assert (entry["reportCount"], entry["reasons"]) == (MOST_COUNTED, ["Another."] * 3)
+
+
+async def test_the_reports_of_a_later_account_stay(blog: Blog, post: Item) -> None:
+    """A late item of the deleted account is erased, and the change feed then looks for others."""
+    user = a_user("reader") | {"nameVersion": 3, "sinceVersion": 3}
+    await blog.users.create(user)
+    await report(blog, post, user)
+    late = {name: value for name, value in a_comment(post, user).items() if name != "nameVersion"}
+    await blog.posts.create(late)
+
+    await blog.handle_posts(await blog.changes(blog.posts))
+
+    [entry] = await listed(blog)
+    assert entry["reportCount"] == 1
+    assert late["id"] not in [item["id"] for item in await blog.items_of(post)]
+
+
 async def test_reports_of_a_deleted_user_disappear_with_their_texts(blog: Blog, post: Item, comment: Item) -> None:
     reader, other = await a_reader(blog), await a_reader(blog)
     for item in (post, comment):
