@@ -45,7 +45,7 @@ resource authentication 'Microsoft.Web/sites/config@2024-04-01' = {
       // The platform refuses a POST of a browser whose origin it does not know.
       allowedExternalRedirectUrls: empty(siteUrl) ? [] : [siteUrl]
       tokenStore: {
-        enabled: false // the app calls no API for its users, and learns who they are from headers
+        enabled: true // as in Microsoft's sample with an identity: Azure-Samples/mcp-sdk-functions-hosting-python
       }
     }
     identityProviders: empty(clientId) ? {} : {

@@ -32,6 +32,8 @@ def connect(configuration: Settings) -> CosmosClient:
         retry_throttle_backoff_max=THROTTLE_WAIT_S,
         read_timeout=SILENCE_S,
         user_agent_suffix="blog",
+        # Otherwise, the SDK sends each Chinese or Arabic character as six bytes, instead of three or two.
+        enable_compact_utf8_item_writes=True,
         transport=SessionTransport(),
     )
 
