@@ -19,6 +19,7 @@ from shared.data import username_reservations
 from shared.data.blog import Blog as StoredBlog
 from shared.data.comments import create_comment
 from shared.data.likes import create_like
+from shared.data.moderation import Deleter
 from shared.data.posts import create_post, delete_post, list_posts_of_user
 from shared.data.reports import create_report, list_reported
 from shared.data.users import (
@@ -554,3 +555,18 @@ async def test_a_reported_comment_of_a_deleted_post_leaves_the_list_although_it_
     await blog.handle_posts([change for change in await blog.changes(blog.posts) if change["_etag"] not in known])
 
     assert (await list_reported(blog.feed, limit=10, cursor=None)).items == []
+
+
+async def test_a_banned_user_cannot_register_again(blog: Blog, clock: Clock) -> None:
+    """The tombstone of any other deleted user expires after 30 days."""
+    user_id = unique("signed-in")
+    user = await register_user(blog.users, NewUser(username=unique("ada")), user_id=user_id, idempotency_key=None)
+    await delete_user(blog.users, user_id, deleter=Deleter(reason="Insults.", bans=True))
+    await blog.drain()
+    clock.ahead_s += 31 * 24 * 3600
+
+    with pytest.raises(AccountDeleted, match="banned"):
+        await register_user(blog.users, NewUser(username=unique("ada")), user_id=user_id, idempotency_key=None)
+
+    assert await verify(blog.stored) == []
+    assert user["username"] not in str(await blog.all_items(blog.users))
