@@ -8,6 +8,7 @@ from management.terminal import printable, say
 from shared.data.blog import Blog
 from shared.data.moderation import AUDIT_TYPE
 from shared.models.base import Item
+from shared.models.user import User
 
 _AUDIT = "SELECT * FROM c WHERE c.type = @type"
 _PAGE_SIZE = 1000
@@ -33,8 +34,9 @@ def say_audit(items: list[Item], *, as_json: bool) -> None:
             continue
         by = f"moderator {item['moderatorId']}" if item.get("moderatorId") else "a back end"
         ban = " and banned them" if item.get("isBan") else ""
-        what = f"{by} deleted the {item.get('itemType')} {item.get('itemId')} of the user {item.get('authorId')}{ban}"
-        say(printable(f"{item.get('creationDate')}  {what}: {item.get('reason')}"))
+        what = "account" if item.get("itemType") == User.TYPE else f"{item.get('itemType')} {item.get('itemId')}"
+        deleted = f"{by} deleted the {what} of the user {item.get('authorId')}{ban}"
+        say(printable(f"{item.get('creationDate')}  {deleted}: {item.get('reason')}"))
     if not as_json:
         number = len(items)
-        say(f"{number:,} {'deletion' if number == 1 else 'deletions'} by moderators." if items else "No deletions.")
+        say(f"{number:,} recorded {'deletion' if number == 1 else 'deletions'}." if items else "No recorded deletions.")
