@@ -38,7 +38,7 @@ _WITHOUT_SIGN_IN = """
 People cannot sign in on this blog yet: {reason}
 An app registration needs az, which `az login` signs in, and, if your tenant does not let you create one, the role
 Application Developer. Until then, the blog is deployed with BLOG_AUTH=function-key, and its site is read-only.
-docs/deploy.md (Sign-in) describes how an administrator can create the registration.
+docs/sign-in.md describes how an administrator can create the registration.
 """
 _NOT_CONNECTED = """
 The app registration {client} was not updated, so signing in can fail: {reason}
@@ -46,7 +46,7 @@ Sign in as its owner with `az login`, and run: azd hooks run postprovision
 """
 _NO_MODERATOR = """
 Nobody was made a moderator: {reason}
-docs/deploy.md (Moderators) describes how an owner of the enterprise application, or an administrator, gives the role.
+docs/sign-in.md (Moderators) describes how an owner of the enterprise application, or an administrator, gives the role.
 """
 
 

@@ -14,6 +14,7 @@ PAGES = sorted(
     for page in ROOT.glob(pattern)
 )
 LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)")
+ANCHORED = re.compile(r"\]\((?!https?:|mailto:)([^)#\s]*\.md|)#([^)\s]+)\)")
 FILE = re.compile(r"`([\w./-]+/[\w.-]+\.(?:py|js|json|md|toml))`")
 
 
@@ -48,6 +49,21 @@ def test_relative_links_lead_to_files(page: Path) -> None:
     links = LINK.findall(page.read_text(encoding="utf-8"))
 
     assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def _anchors(page: Path) -> set[str]:
+    """The anchors that GitHub gives the headings of a page."""
+    text = re.sub(r"^ *```.*?^ *```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_to_headings(page: Path) -> None:
+    links = ANCHORED.findall(page.read_text(encoding="utf-8"))
+    targets = [(page.parent / file if file else page, anchor) for file, anchor in links]
+
+    assert [f"{file.name}#{anchor}" for file, anchor in targets if anchor not in _anchors(file)] == []
 
 
 def test_the_files_in_the_call_paths_exist() -> None:

@@ -447,7 +447,7 @@ def test_without_permission_to_give_the_role_it_says_so_after_the_rest(tenant: T
     printed = tenant.connect()
 
     assert "Authorization_RequestDenied" in printed
-    assert "docs/deploy.md (Moderators)" in printed
+    assert "docs/sign-in.md (Moderators)" in printed
     assert "was not updated" not in printed
     assert tenant.application["web"]["redirectUris"] == ["https://func.example/.auth/login/aad/callback"]
     assert roles(tenant) == ["Moderator"]

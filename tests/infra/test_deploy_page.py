@@ -1,4 +1,4 @@
-"""The commands in docs/deploy.md can be copied."""
+"""The commands in the pages about deployment can be copied."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from typer.testing import CliRunner
 from manage import app
 from tests.running_app import REPOSITORY
 
-PAGE = (REPOSITORY / "docs" / "deploy.md").read_text(encoding="utf-8")
+PAGES = ("deploy", "sign-in", "domain", "github-actions", "cost", "migration")
+PAGE = "\n".join((REPOSITORY / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in PAGES)
 BLOCKS = re.findall(r"^ *```(\w*)\n(.*?)^ *```$", PAGE, re.DOTALL | re.MULTILINE)
 BASH = shutil.which("bash")
 POWERSHELL = "ForEach-Object"

@@ -1,4 +1,4 @@
-"""docs/deploy.md migrates databases of the article's data models."""
+"""docs/migration.md migrates databases of the article's data models."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ async def fill(model: type[Model], settings: Settings) -> None:
 
 
 async def run_copy_script(old: Settings, new: Settings, folder: Path) -> None:
-    page = (REPOSITORY / "docs" / "deploy.md").read_text(encoding="utf-8")
+    page = (REPOSITORY / "docs" / "migration.md").read_text(encoding="utf-8")
     [block] = re.findall(r"^ +```python\n(.*?)^ +```$", page, re.DOTALL | re.MULTILINE)
     script = folder / "copy_blog.py"
     script.write_text(textwrap.dedent(block), encoding="utf-8")

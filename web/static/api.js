@@ -4,7 +4,7 @@ import { tabStorage } from "./storage.js";
 
 const READ_ONLY =
   "This site is read-only: commands need a function key, which a page must not contain. " +
-  "To let people sign in, set BLOG_AUTH to app-service; see docs/deploy.md.";
+  "To let people sign in, set BLOG_AUTH to app-service; see docs/sign-in.md.";
 const DELETED = "This was deleted. Reload the page.";
 const ADVICE = {
   400: "The blog did not understand this request. Reload the page, then try again.",
