@@ -15,6 +15,7 @@ from azure.core import MatchConditions
 from azure.cosmos.aio import ContainerProxy
 from azure.cosmos.exceptions import CosmosAccessConditionFailedError, CosmosResourceNotFoundError
 
+from shared.propagation.change_feeds import CHANGE_FEEDS
 from tests.chaos.retrying import retry_until_available
 
 TAKEN = "lease taken from its owner"
@@ -44,8 +45,13 @@ class Leases:
             await self._rewrite(lease, rewound=False)
 
     async def delete_all(self) -> None:
-        """Delete the leases and, last, their initialization marker, so that a starting host recreates them."""
+        """Delete the leases and, last, their initialization markers, so that a starting host recreates them.
+
+        Not while a host creates them: it would then mark as complete what has been deleted, as Microsoft's host would.
+        """
         items = await retry_until_available(self._items)
+        if sum(item["id"].endswith(".info") for item in items) < len(CHANGE_FEEDS):
+            return
         for item in sorted(items, key=lambda item: item["id"].endswith(".info")):
             await retry_until_available(lambda item=item: self._delete(item))
         self.struck[DELETED] += 1
