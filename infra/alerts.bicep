@@ -11,6 +11,9 @@ param email string
 @description('Empty: no availability test.')
 param healthUrl string
 
+@description('Empty: no alert on its throughput. Serverless has no throughput that could be used up.')
+param cosmosAccountId string
+
 param lagThresholdSeconds int
 param throttledThresholdPercent int
 
@@ -224,6 +227,43 @@ resource unavailable 'Microsoft.Insights/metricAlerts@2018-03-01' = if (!empty(h
       webTestId: availabilityTest.id
       componentId: applicationInsightsId
       failedLocationCount: 2
+    }
+    actions: [
+      {
+        actionGroupId: actionGroup.id
+      }
+    ]
+  }
+}
+
+resource throughput 'Microsoft.Insights/metricAlerts@2018-03-01' = if (!empty(cosmosAccountId)) {
+  name: 'blog-throughput-${suffix}'
+  location: 'global'
+  tags: tags
+  properties: {
+    description: 'A partition of the database has used more than 90 percent of its throughput for half an hour.'
+    severity: 3
+    enabled: true
+    autoMitigate: true
+    scopes: [
+      cosmosAccountId
+    ]
+    evaluationFrequency: 'PT15M'
+    windowSize: 'PT30M'
+    criteria: {
+      'odata.type': 'Microsoft.Azure.Monitor.SingleResourceMultipleMetricCriteria'
+      allOf: [
+        {
+          name: 'normalized'
+          criterionType: 'StaticThresholdCriterion'
+          metricNamespace: 'Microsoft.DocumentDB/databaseAccounts'
+          // https://learn.microsoft.com/azure/cosmos-db/monitor-normalized-request-units
+          metricName: 'NormalizedRUConsumption'
+          operator: 'GreaterThan'
+          threshold: 90
+          timeAggregation: 'Average'
+        }
+      ]
     }
     actions: [
       {

@@ -111,6 +111,11 @@ param alwaysReadyHttp int = 0
 @minValue(0)
 param alwaysReadyChangeFeed int = 1
 
+@description('Python processes per instance. More use more cores, and share neither cached authors nor group commits.')
+@minValue(1)
+@maxValue(10)
+param workerProcessCount int = 1
+
 @description('GB of telemetry per day after which no more is stored until the next day. -1: no limit.')
 param dailyLogQuotaGB int = 5
 
@@ -259,6 +264,7 @@ module app 'app.bicep' = {
       OTEL_SERVICE_NAME: 'func-${suffix}' // as the Functions host is called in the application map: the name of the app
       OTEL_TRACES_SAMPLER: tracesSampler
       OTEL_TRACES_SAMPLER_ARG: tracesSamplerArgument
+      FUNCTIONS_WORKER_PROCESS_COUNT: string(workerProcessCount)
       WEBSITE_AUTH_AAD_ALLOWED_TENANTS: tenant().tenantId // as in the sample that auth.bicep names
       OVERRIDE_USE_MI_FIC_ASSERTION_CLIENTID: identity.outputs.clientId // instead of a client secret, see auth.bicep
     }
@@ -284,6 +290,7 @@ module alerts 'alerts.bicep' = {
     tags: tags
     applicationInsightsId: monitoring.outputs.applicationInsightsId
     email: alertEmail
+    cosmosAccountId: cosmosCapacity == 'serverless' ? '' : cosmos.outputs.id
     healthUrl: availabilityTest ? '${app.outputs.url}/api/health' : ''
     lagThresholdSeconds: lagThresholdSeconds
     throttledThresholdPercent: throttledThresholdPercent
