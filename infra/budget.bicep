@@ -4,8 +4,7 @@ param suffix string
 param amount int
 param email string
 
-@description('A budget starts on the first day of a month.')
-param start string = utcNow('yyyy-MM-01')
+param start string
 
 resource budget 'Microsoft.Consumption/budgets@2023-11-01' = {
   name: 'budget-${suffix}'

@@ -123,6 +123,11 @@ param dailyLogQuotaGB int = 5
 @minValue(0)
 param monthlyBudget int = 100
 
+// Azure accepts only the current month for a new budget, and no other month for an existing one
+// (https://github.com/Azure/azure-quickstart-templates/issues/7095), so azd stores the output and passes it on.
+@description('First day of the month in which the budget was created.')
+param budgetStart string = utcNow('yyyy-MM-01')
+
 @description('Origins of other web sites that can call the API from a browser.')
 param corsOrigins array = []
 
@@ -304,6 +309,7 @@ module budget 'budget.bicep' = if (monthlyBudget > 0 && !empty(alertEmail)) {
   params: {
     suffix: suffix
     amount: monthlyBudget
+    start: budgetStart
     email: alertEmail
   }
 }
@@ -316,6 +322,7 @@ output APPLICATIONINSIGHTS_CONNECTION_STRING string = monitoring.outputs.connect
 output APPLICATIONINSIGHTS_APP_ID string = monitoring.outputs.appId
 output AZURE_FUNCTION_NAME string = app.outputs.name
 output APP_IDENTITY_PRINCIPAL_ID string = identity.outputs.principalId
+output BUDGET_START string = budgetStart
 output BLOG_URL string = app.outputs.url
 output BLOG_DATABASE string = databaseName
 output BLOG_MODERATOR_ROLE string = moderatorRole

@@ -1,0 +1,29 @@
+"""Later deployments keep what a template took from the clock."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from tests.running_app import REPOSITORY
+
+INFRA = REPOSITORY / "infra"
+
+
+def test_a_budget_keeps_the_month_in_which_it_was_created() -> None:
+    """Azure refuses another start: https://github.com/Azure/azure-quickstart-templates/issues/7095."""
+    texts = {path.name: path.read_text(encoding="utf-8") for path in INFRA.glob("*.bicep")}
+    parameters = json.loads((INFRA / "main.parameters.json").read_text(encoding="utf-8"))["parameters"]
+
+    from_clock = {name: re.findall(r"param (\w+) string = utcNow", text) for name, text in texts.items()}
+
+    assert {name: found for name, found in from_clock.items() if found} == {"main.bicep": ["budgetStart"]}
+    assert "output BUDGET_START string = budgetStart" in texts["main.bicep"]
+    assert parameters["budgetStart"] == {"value": "${BUDGET_START}"}
+
+
+def test_a_deployment_that_does_not_know_the_month_leaves_the_budget_alone() -> None:
+    workflow = (REPOSITORY / ".github" / "workflows" / "deploy.yml").read_text(encoding="utf-8")
+
+    assert "BUDGET_START: ${{ vars.BUDGET_START }}" in workflow
+    assert '[ -n "${BUDGET_START:-}" ] || export MONTHLY_BUDGET=0' in workflow
