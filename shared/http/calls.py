@@ -115,7 +115,7 @@ def parse_call(
         if_none_match=tuple(_entity_tags(request.headers.get("If-None-Match", ""))),
         idempotency_key=_parse_idempotency_key(request.headers.get("Idempotency-Key")),
         reason=_parse_reason(request.params.get("reason")) if request.method == "DELETE" else "",
-        bans=request.method == "DELETE" and request.params.get("ban", "").lower() == "true",
+        bans=request.method == "DELETE" and _parse_ban(request),
         accepts_gzip=_GZIP.search(request.headers.get("Accept-Encoding", "")) is not None,
     )
 
@@ -184,6 +184,15 @@ def _parse_reason(text: str | None) -> str:
         message = f"The query parameter reason must be a text of 1 to {REASON_LENGTH} characters."
         raise MalformedRequest(message) from None
     return reason
+
+
+def _parse_ban(request: func.HttpRequest) -> bool:
+    text: str = request.params.get("ban", "false")
+    if text not in ("true", "false"):
+        raise MalformedRequest("The query parameter ban must be true or false.")
+    if text == "true" and tuple(request.route_params) != ("userId",):
+        raise MalformedRequest("Only a user can be banned, with DELETE /api/users/{userId}.")
+    return text == "true"
 
 
 def _parse_if_match(request: func.HttpRequest) -> frozenset[str] | None:

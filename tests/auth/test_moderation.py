@@ -218,3 +218,29 @@ async def test_a_stranger_sees_no_reports(stranger: Api) -> None:
 
     assert answer.status == 401
     assert answer.headers["cache-control"] == "no-store"
+
+
+@pytest.mark.parametrize("ban", ["1", "yes", "TRUE", "true%20"])
+async def test_a_malformed_ban_deletes_nothing(signed_in: SignedIn, moderator: Api, ban: str) -> None:
+    author = signed_in(unique("ada"))
+    user = await author.new_user()
+
+    answer = await moderator.delete_user(user["id"], reason=REASON, ban=ban)
+
+    assert (answer.status, (await author.get_user(user["id"])).status) == (400, 200)
+    assert (await moderator.delete_user(user["id"], reason=REASON, ban="false")).status == 204
+
+
+async def test_only_a_user_can_be_banned(signed_in: SignedIn, moderator: Api) -> None:
+    author = signed_in(unique("ada"))
+    user = await author.new_user()
+    post = await author.new_post(user)
+    comment = await author.new_comment(post, user)
+
+    answers = [
+        await moderator.delete_comment(post["id"], comment["id"], reason=REASON, ban="true"),
+        await moderator.delete_post(post["id"], reason=REASON, ban="true"),
+    ]
+
+    assert [answer.status for answer in answers] == [400, 400]
+    assert (await author.get_post(post["id"])).body["commentCount"] == 1
