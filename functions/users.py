@@ -93,7 +93,7 @@ async def get_user_data(call: Call[None]) -> Response:
 
     The user and all their posts, comments and likes, in no particular order, for the user and trusted back ends. A page
     can be empty before the last one, and an item can come twice. The charge grows with the number of physical
-    partitions. A user can start ten exports, and then again after an hour without one.
+    partitions. A user gets 1,000 pages, and then others after an hour.
     """
     blog, user_id = await open_blog(), call.path["userId"]
     is_counted = not isinstance(call.caller, BackEnd)

@@ -250,9 +250,10 @@ class Container:
                 text, parameters=_named(parameters), feed_range=feed_range, max_item_count=limit
             )
             pages = rows.by_page(continuation)
-            page = await anext(pages, None)  # an empty one is left out
-            found = [as_sent(row) async for row in page] if page is not None else []
-        return found, getattr(pages, "continuation_token", None)
+            page = await anext(pages, None)
+            if page is None:  # nothing is left, and the iterator keeps the token that it was given
+                return [], None
+            return [as_sent(row) async for row in page], getattr(pages, "continuation_token", None)
 
     async def execute(self, procedure: str, partition_key: str, *parameters: Any) -> Any:
         """Run one stored procedure, retried on 449 and 503. Raises ScriptFailed for any other number it throws."""

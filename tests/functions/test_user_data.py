@@ -179,3 +179,26 @@ async def test_a_cursor_of_one_user_is_not_one_of_another(large: Blog) -> None:
 async def test_nobody_has_the_data_of_nobody(large: Blog) -> None:
     with pytest.raises(UserNotFound):
         await read_user_data(large.stored, "", limit=1, cursor=None, is_counted=False)
+
+
+async def test_an_export_ends_although_the_rest_was_deleted_meanwhile(large: Blog) -> None:
+    blog = large
+    user, post = await blog.users.create(a_user()), await blog.posts.create(a_post(a_user()))
+    comments = [await blog.posts.create(a_comment(post, user)) for _ in range(4)]
+    other = await blog.posts.create(a_comment(await blog.posts.create(a_post(a_user())), user))
+    seen: list[Item] = []
+    cursor: Position | None = None
+    while cursor is None or cursor.continuation is None:
+        page = await read_user_data(blog.stored, user["id"], limit=2, cursor=cursor, is_counted=False)
+        seen, cursor = seen + page.items, page.next_cursor
+    for comment in comments:
+        if comment["id"] not in [item["id"] for item in seen]:
+            await blog.posts.delete(comment["id"], post["id"])
+
+    pages = 0
+    while cursor is not None and pages < 10:
+        page = await read_user_data(blog.stored, user["id"], limit=2, cursor=cursor, is_counted=False)
+        seen, cursor, pages = seen + page.items, page.next_cursor, pages + 1
+
+    assert cursor is None
+    assert other["id"] in [item["id"] for item in seen]
