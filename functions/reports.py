@@ -6,7 +6,15 @@ import azure.functions as func
 
 from shared.data import reports
 from shared.data.blog import open_blog
-from shared.errors import CommentNotFound, Forbidden, IdempotencyKeyReused, PostNotFound, ReportNotFound, UserNotFound
+from shared.errors import (
+    CommentNotFound,
+    Forbidden,
+    IdempotencyKeyReused,
+    PostNotFound,
+    ReportNotFound,
+    UserNotFound,
+    VersionMismatch,
+)
 from shared.http.callers import require_moderator
 from shared.http.calls import QUERY, Call
 from shared.http.endpoints import Endpoint
@@ -51,14 +59,14 @@ async def list_reports(call: Call[None]) -> Response:
 
 
 @bp.route(route="api/reports/{reportId}", methods=["DELETE"])
-@Endpoint(errors=(Forbidden, ReportNotFound))
+@Endpoint(errors=(Forbidden, ReportNotFound, VersionMismatch))
 async def dismiss_report(call: Call[None]) -> Response:
     """Dismiss a reported post or comment.
 
     Removes it from the list, for moderators and trusted back ends, until it is reported again.
     """
     require_moderator(call.caller)
-    await reports.dismiss((await open_blog()).feed, call.path["reportId"])
+    await reports.dismiss((await open_blog()).feed, call.path["reportId"], if_match=call.if_match)
     return no_content()
 
 

@@ -17,7 +17,7 @@ from shared.data.moderation import AUDIT_TTL_S
 from shared.database.container import is_addressable
 from shared.models.base import DELETED_TTL_S, Item, is_item_id, is_whole_number, parse_moment
 from shared.models.characters import is_blank
-from shared.models.report import MOST_COUNTED
+from shared.models.report import MOST_COUNTED, REPORT_TTL_S
 
 # Cosmos DB stores numbers as IEEE 754 doubles: https://www.rfc-editor.org/rfc/rfc8259#section-6
 _LARGEST_NUMBER = 2**53 - 1
@@ -96,7 +96,7 @@ def _is_ttl_of_deleted_user(tombstone: Item) -> bool:
 
 def _is_report_count(entry: Item) -> bool:
     count = entry.get("reportCount")
-    return is_whole_number(count) and 1 <= count <= MOST_COUNTED
+    return is_whole_number(count) and 0 <= count <= MOST_COUNTED
 
 
 def _are_reasons(entry: Item) -> bool:
@@ -254,12 +254,13 @@ INVARIANTS: tuple[Invariant, ...] = (
     *(Invariant("report", name, "an ID", _is_id(name)) for name in ("postId", "itemId")),
     *(Invariant("report", name, "a text or empty", _is_string(name)) for name in ("userId", "reason")),
     Invariant("report", "creationDate", _DATE, _is_date("creationDate")),
-    Invariant("report", "ttl", "1 s to 30 days", expires),
+    Invariant("report", "ttl", "1 s to 61 days", lambda item: _expires_within(item, REPORT_TTL_S)),
     *(Invariant("reported item", name, "an ID", _is_id(name)) for name in ("postId", "itemId")),
-    Invariant("reported item", "reportCount", f"a whole number from 1 to {MOST_COUNTED}", _is_report_count),
+    Invariant("reported item", "reportCount", f"a whole number from 0 to {MOST_COUNTED}", _is_report_count),
     Invariant("reported item", "reasons", "an array of texts", _are_reasons),
     Invariant("reported item", "rank", "a text", _is_text("rank")),
     Invariant("reported item", "creationDate", _DATE, _is_date("creationDate")),
+    Invariant("reported item", "dismissedDate", f"absent, or {_DATE}", _is_date("dismissedDate", optional=True)),
     Invariant("reported item", "ttl", "1 s to 30 days", expires),
     Invariant("number of exports", "count", "a number", lambda item: is_whole_number(item.get("count"))),
     Invariant("number of exports", "ttl", "1 s to 30 days", expires),

@@ -62,6 +62,7 @@ async def read_page(
     limit: int,
     cursor: Cursor | None,
     order: str = "creationDate",
+    least: str = "",
 ) -> Page:
     """Read a page of the items of `types` in one logical partition, the last type first.
 
@@ -71,7 +72,15 @@ async def read_page(
     offset = 0
     while True:
         rows = await newest_first(
-            container, resource, partition_key, *types, limit=limit + 1, cursor=cursor, order=order, offset=offset
+            container,
+            resource,
+            partition_key,
+            *types,
+            limit=limit + 1,
+            cursor=cursor,
+            order=order,
+            least=least,
+            offset=offset,
         )
         after = _after(rows[:limit], order) if len(rows) > limit else None
         page = Page(without_damaged(resource, rows[:limit]), after)
@@ -111,12 +120,13 @@ async def newest_first(
     limit: int,
     cursor: Cursor | None,
     order: str = "creationDate",
+    least: str = "",
     offset: int = 0,
 ) -> list[Item]:
     """Return at most `limit` items of `types` in one logical partition, `offset` items after `cursor`: one query.
 
-    They are ordered by type, then newest first, or by another property that is a text. Only an order that starts with
-    the filtered property reads no index entries of other types (https://learn.microsoft.com/azure/cosmos-db/index-policy).
+    They are ordered by type, then newest first, or by another property that is a text, from `least` on. Only an order
+    that starts with the filtered property reads no index entries of other types (https://learn.microsoft.com/azure/cosmos-db/index-policy).
     """
     parameters: dict[str, Any] = {f"type{index}": type_ for index, type_ in enumerate(types)}
     of_types = "(" + " OR ".join(f"c.type = @{name}" for name in parameters) + ") "
@@ -126,6 +136,9 @@ async def newest_first(
         # The first comparison uses the index; the second breaks ties.
         after = f"AND c.{order} <= @date AND (c.{order} < @date OR c.id < @id) "
         parameters |= {"date": cursor.creation_date, "id": cursor.id}
+    if least:
+        after += f"AND c.{order} >= @least "
+        parameters["least"] = least
     return await container.query(
         f"SELECT {resource.projection()} FROM c WHERE {of_types}{after}"  # noqa: S608 - constants
         f"ORDER BY c.type DESC, c.{order} DESC, c.id DESC OFFSET {offset} LIMIT @limit",

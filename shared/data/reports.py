@@ -7,7 +7,8 @@ one logical partition, so the list is one query.
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Collection
+from typing import Final
 
 from shared.data.blog import Blog
 from shared.data.comments import get_comment
@@ -16,26 +17,27 @@ from shared.data.pages import Cursor, Page, read_page
 from shared.data.posts import require_post
 from shared.data.users import get_author
 from shared.database.container import Container
-from shared.database.refusals import ItemExists, ItemMissing
-from shared.errors import PostNotFound, ReportNotFound
+from shared.database.refusals import ConditionFailed, ItemExists, ItemMissing
+from shared.errors import DatabaseUnavailable, PostNotFound, ReportNotFound, VersionMismatch
 from shared.models.base import now
-from shared.models.report import NewReport, ReportedItem, report_item
+from shared.models.report import LEAST_RANK, NewReport, ReportedItem, report_item, reported_item
 from shared.observability.spans import trace_property
 from shared.transactions.batches import Added
+
+_ATTEMPTS: Final = 3
 
 
 async def create_report(
     blog: Blog, post_id: str, comment_id: str | None, new: NewReport, *, idempotency_key: str | None
 ) -> Added:
-    """C6: a point read of the comment, or a query for the post; one write, and a point read unless the user is cached.
+    """C6: a query for the post; one write; a point read of a comment, and one of the user unless they are cached.
 
     A second report by the same user returns the first one. Raises UserNotFound, PostNotFound, CommentNotFound,
     IdempotencyKeyReused.
     """
     author, item_id, record = await get_author(blog.users, new.user_id), comment_id or post_id, None
-    if comment_id is None:
-        await require_post(blog.posts, post_id)
-    else:
+    await require_post(blog.posts, post_id)
+    if comment_id is not None:
         await get_comment(blog.posts, post_id, comment_id)
     report = report_item(post_id, item_id, author, new, now()) | trace_property()
     if idempotency_key is not None:
@@ -45,8 +47,10 @@ async def create_report(
         return Added(await create_recorded(blog.posts, report, record, post_id), created=True)
     except ItemExists:
         if record is not None and not await is_recorded(blog.posts, record, post_id):
-            with suppress(ItemExists):
+            try:
                 await blog.posts.create(record)
+            except ItemExists:  # another command has used the key since
+                await is_recorded(blog.posts, record, post_id)
     existing = await blog.posts.read(report["id"], post_id)
     if existing is None:  # deleted since, with its post
         raise PostNotFound(post_id)
@@ -56,13 +60,32 @@ async def create_report(
 async def list_reported(feed: Container, *, limit: int, cursor: Cursor | None) -> Page:
     """Q8, most reported first: one query in one partition of `feed`."""
     return await read_page(
-        feed, ReportedItem, ReportedItem.TYPE, ReportedItem.TYPE, limit=limit, cursor=cursor, order="rank"
+        feed,
+        ReportedItem,
+        ReportedItem.TYPE,
+        ReportedItem.TYPE,
+        limit=limit,
+        cursor=cursor,
+        order="rank",
+        least=LEAST_RANK,
     )
 
 
-async def dismiss(feed: Container, entry_id: str) -> None:
-    """Delete an entry of the list: one write. Raises ReportNotFound."""
-    try:
-        await feed.delete(entry_id, ReportedItem.TYPE)
-    except ItemMissing as error:
-        raise ReportNotFound(entry_id) from error
+async def dismiss(feed: Container, entry_id: str, *, if_match: Collection[str] | None) -> None:
+    """Take an entry off the list: a point read and a write. It stays, without reasons, to remember what it had.
+
+    Raises ReportNotFound, and VersionMismatch for any `if_match`, because entries have no ETag.
+    """
+    for _ in range(_ATTEMPTS):
+        entry = await feed.read_latest(entry_id, ReportedItem.TYPE)
+        if entry is None or not entry.get("reportCount"):
+            raise ReportNotFound(entry_id)
+        if if_match is not None:
+            raise VersionMismatch
+        dismissed = reported_item(entry["postId"], entry["itemId"], [], dismissed_date=entry["creationDate"])
+        try:
+            await feed.replace(dismissed | trace_property(), etag=entry["_etag"])
+        except (ItemMissing, ConditionFailed):
+            continue  # it has other reports now
+        return
+    raise DatabaseUnavailable(f"the entry {entry_id} was written at the same time {_ATTEMPTS} times")

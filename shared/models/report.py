@@ -20,11 +20,17 @@ from shared.models.base import (
     UserId,
     now,
 )
+from shared.models.user import since_version
 
-REPORT_TTL_S = 30 * 24 * 3600
+# How long a report counts, and how long an entry of the list lasts after its last change.
+COUNTED_S = 30 * 24 * 3600
+# Reports outlive all entries with their reasons, so that the deletion of a reader's account finds the entries, too.
+REPORT_TTL_S = 2 * COUNTED_S + 24 * 3600
 # More reports of one item are neither read nor counted, so that their number does not make the list expensive.
 MOST_COUNTED = 100
 REASONS_SHOWN = 3
+# The least `rank` of an entry with reports.
+LEAST_RANK = "001"
 
 _NAMESPACE = uuid.UUID("b1f2a7a8-54f5-5a0f-8d27-6c0b8b0a4f11")
 
@@ -77,10 +83,10 @@ class ReportedItem(Resource):
 
 
 def report_item(post_id: str, item_id: str, author: Item, new: NewReport, creation_date: str) -> Item:
-    """Return the item of a report, of which each user can have one per reported item."""
+    """Return the item of a report, of which each account can have one per reported item."""
     version = {name: author[name] for name in ("nameVersion",) if name in author}
     return {
-        "id": f"report:{uuid.uuid5(_NAMESPACE, _joined(item_id, author['id']))}",
+        "id": f"report:{uuid.uuid5(_NAMESPACE, _joined(item_id, author['id'], str(since_version(author))))}",
         "type": Report.TYPE,
         "postId": post_id,
         "itemId": item_id,
@@ -106,8 +112,12 @@ def removal_notice(item: Item, post_id: str) -> Item:
     }
 
 
-def reported_item(post_id: str, item_id: str, reports: Sequence[Item]) -> Item:
-    """Return the entry of the list for an item with these reports, newest first."""
+def reported_item(post_id: str, item_id: str, reports: Sequence[Item], dismissed_date: str = "") -> Item:
+    """Return the entry of the list for an item with these reports, newest first.
+
+    A dismissed entry has the date of the latest report that it had, and is not listed without later reports.
+    """
+    latest = reports[0]["creationDate"] if reports else dismissed_date
     return {
         "id": reported_item_id(post_id, item_id),
         "type": ReportedItem.TYPE,
@@ -116,9 +126,10 @@ def reported_item(post_id: str, item_id: str, reports: Sequence[Item]) -> Item:
         "reportCount": len(reports),
         "reasons": [report["reason"] for report in reports[:REASONS_SHOWN]],
         # Most reported first, then the latest.
-        "rank": f"{len(reports):03} {reports[0]['creationDate']}",
-        "creationDate": reports[0]["creationDate"],
-        "ttl": REPORT_TTL_S,
+        "rank": f"{len(reports):03} {latest}",
+        "creationDate": latest,
+        **({"dismissedDate": dismissed_date} if dismissed_date else {}),
+        "ttl": COUNTED_S,
     }
 
 

@@ -38,8 +38,8 @@ from shared.propagation.reports import update_reported_item
 from shared.transactions.batches import expiries
 
 _CONTRIBUTIONS = (
-    "SELECT c.id, c.isReported FROM c WHERE c.type IN ('comment', 'like') AND (NOT IS_DEFINED(c.ttl) OR c.ttl = -1)"
-    " OFFSET 0 LIMIT @limit"
+    "SELECT c.id, c.isReported, c._etag FROM c WHERE c.type IN ('comment', 'like')"
+    " AND (NOT IS_DEFINED(c.ttl) OR c.ttl = -1) OFFSET 0 LIMIT @limit"
 )
 
 
@@ -222,7 +222,7 @@ async def expire_contributions(posts: Container, post_id: str, pace: Pace) -> No
             async with pace.transaction(len(items)):
                 await posts.batch(post_id, expiries(post_id, items))
             refusals = 0
-        except BatchRefused as refused:  # one of them has expired since the query
+        except BatchRefused as refused:  # one of them has expired or changed since the query
             refusals += 1
             if refusals == EXPIRY_REFUSALS:
                 raise NoProgress(f"the expiry of the items of post {post_id} was refused {refusals} times") from refused

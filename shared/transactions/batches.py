@@ -127,9 +127,13 @@ async def remove_items(posts: Container, post_id: str, items: Sequence[Item]) ->
 
 
 def expiries(post_id: str, items: Sequence[Item]) -> list[Operation]:
-    """Return the operations that let comments and likes of a deleted post expire."""
+    """Return the operations that let comments and likes of a deleted post expire, if they have not changed since.
+
+    Of an item, only `id`, `isReported` and `_etag` are used: one that is being marked as reported needs a notice.
+    """
     expiry = patch_of({"ttl": _TTL_S, **trace_property()})
-    return [*(("patch", (item["id"], expiry)) for item in items), *removal_notices(post_id, items)]
+    expiring: list[Operation] = [("patch", (item["id"], expiry), {"if_match_etag": item["_etag"]}) for item in items]
+    return expiring + removal_notices(post_id, items)
 
 
 def removal_notices(post_id: str, items: Sequence[Item]) -> list[Operation]:

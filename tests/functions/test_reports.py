@@ -88,17 +88,20 @@ async def test_what_is_unknown_cannot_be_reported(api: Api) -> None:
     reader = await api.new_user("reader")
     post = await api.new_post(reader)
     deleted = await api.new_post(reader)
+    comment = await api.new_comment(deleted, reader)
     await api.delete_post(deleted["id"])
 
     answers = [
         await api.report("unknown", reader["id"], REASON),
         await api.report(deleted["id"], reader["id"], REASON),
+        await api.report(deleted["id"], reader["id"], REASON, comment_id=comment["id"]),
         await api.report(post["id"], reader["id"], REASON, comment_id="unknown"),
         await api.report(post["id"], reader["id"], REASON, comment_id=post["id"]),
         await api.report(post["id"], "unknown", REASON),
     ]
 
     assert [answer.body["title"] for answer in answers] == [
+        "Post not found",
         "Post not found",
         "Post not found",
         "Comment not found",
@@ -173,5 +176,16 @@ async def test_a_dismissed_report_leaves_the_list_until_the_next_one(api: Api) -
 
     assert (first.status, second.status) == (204, 404)
     assert await entry_of(api, post) is None
-    await api.report(post["id"], (await api.new_user())["id"], REASON)
-    await eventually_counts(api, post, 2)
+    await api.report(post["id"], (await api.new_user())["id"], "Another reason.")
+    assert (await eventually_counts(api, post, 1))["reasons"] == ["Another reason."]
+
+
+@pytest.mark.parametrize("condition", [{"If-None-Match": "*"}, {"If-Match": '"an/edit"'}])
+async def test_a_report_is_not_dismissed_under_a_condition_that_fails(api: Api, condition: dict[str, str]) -> None:
+    post = await api.new_post(await api.new_user())
+    await api.report(post["id"], post["userId"], REASON)
+    entry = await eventually_counts(api, post, 1)
+
+    answer = await api.send("DELETE", f"/api/reports/{entry['id']}", headers=condition)
+
+    assert (answer.status, await entry_of(api, post)) == (412, entry)

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
 from management.verify import verify
+from shared.data import users as users_module
 from shared.data.comments import delete_comment
 from shared.data.posts import delete_post
-from shared.data.reports import create_report, list_reported
-from shared.data.users import create_user, delete_user
+from shared.data.reports import create_report, dismiss, list_reported
+from shared.data.users import create_user, delete_user, register_user
 from shared.database.container import Container
-from shared.database.refusals import ItemExists
-from shared.errors import NoProgress
-from shared.models.base import Item
-from shared.models.report import MOST_COUNTED, NewReport, report_item
+from shared.database.refusals import ConditionFailed, ItemExists
+from shared.errors import DatabaseUnavailable, IdempotencyKeyReused, NoProgress
+from shared.models.base import Item, iso_utc
+from shared.models.report import COUNTED_S, MOST_COUNTED, REPORT_TTL_S, NewReport, Report, report_item
 from shared.models.user import NewUser
 from shared.propagation.posts import handle_changed_posts
 from shared.propagation.reports import update_reported_item
@@ -37,6 +41,20 @@ async def report(blog: Blog, item: Item, reader: Item, reason: str = "An adverti
 
 async def listed(blog: Blog) -> list[Item]:
     return (await list_reported(blog.feed, limit=100, cursor=None)).items
+
+
+async def handle_since(blog: Blog, known: set[str]) -> None:
+    """Handle the changes of `posts` as the change feed would: only what has changed since."""
+    await blog.handle_posts([change for change in await blog.changes(blog.posts) if change["_etag"] not in known])
+
+
+def recently(second: float) -> str:
+    """Return the date `second` seconds after an hour ago."""
+    return iso_utc(datetime.now(UTC) - timedelta(hours=1) + timedelta(seconds=second))
+
+
+async def known_changes(blog: Blog) -> set[str]:
+    return {change["_etag"] for change in await blog.changes(blog.posts)}
 
 
 @pytest.fixture
@@ -220,7 +238,7 @@ async def test_a_hundred_reports_of_one_delivery_cost_one_update(blog: Blog, pos
     readers = [a_user("reader") for _ in range(MOST_COUNTED + 20)]
     for number, reader in enumerate(readers):
         new = NewReport(user_id=reader["id"], reason=f"Reason {number}.")
-        await blog.posts.create(report_item(post["id"], post["id"], reader, new, moment(number)))
+        await blog.posts.create(report_item(post["id"], post["id"], reader, new, recently(number)))
     reports = [change for change in await blog.changes(blog.posts) if change["type"] == "report"]
     written = 0
 
@@ -243,7 +261,7 @@ async def test_a_reason_leaves_the_list_although_the_number_of_counted_reports_s
     readers = [a_user("reader") for _ in range(MOST_COUNTED + 1)]
     for number, author in enumerate([*readers, reader, a_user("last")]):
         new = NewReport(user_id=author["id"], reason="A text of the reader." if author is reader else "Another.")
-        await blog.posts.create(report_item(post["id"], post["id"], author, new, moment(number)))
+        await blog.posts.create(report_item(post["id"], post["id"], author, new, recently(number)))
     await update_reported_item(blog.stored, post["id"], post["id"])
     assert "A text of the reader." in (await listed(blog))[0]["reasons"]
 
@@ -325,6 +343,208 @@ async def test_a_deleted_post_with_reported_comments_leaves_nothing(blog: Blog, 
     await blog.drain()
 
     await delete_post(blog.posts, post["id"])
+    await blog.drain()
+
+    assert await listed(blog) == []
+
+
+SECRET = "A text of the reader."
+
+
+class _Stalled(Container):
+    """A container in which something else happens before the first write of each kind."""
+
+    meanwhile: Callable[[], Awaitable[None]] | None = None
+
+    async def _wait(self) -> None:
+        if (meanwhile := self.meanwhile) is not None:
+            self.meanwhile = None
+            await meanwhile()
+
+    async def create(self, item: Item, **options: Any) -> Item:
+        await self._wait()
+        return await super().create(item, **options)
+
+    async def replace(self, item: Item, *, etag: str) -> Item:
+        await self._wait()
+        return await super().replace(item, etag=etag)
+
+    async def batch(self, partition_key: str, operations: Any) -> list[Item]:
+        await self._wait()
+        return await super().batch(partition_key, operations)
+
+
+@pytest.mark.parametrize("exists", [False, True], ids=["creation", "replacement"])
+async def test_a_late_write_does_not_bring_back_the_reason_of_a_deleted_reader(
+    blog: Blog, post: Item, exists: bool
+) -> None:
+    if exists:
+        await report(blog, post, await a_reader(blog))
+        await blog.drain()
+    reader, early = await a_reader(blog), await known_changes(blog)
+    await report(blog, post, reader, SECRET)
+    late = [change for change in await blog.changes(blog.posts) if change["_etag"] not in early]
+    stalled = _Stalled(blog.feed.proxy)
+
+    async def erase() -> None:  # by another host, to which the lease has moved
+        await delete_user(blog.users, reader["id"])
+        await blog.drain()
+
+    stalled.meanwhile = erase
+    await handle_changed_posts(dataclasses.replace(blog.stored, feed=stalled), late)
+
+    assert SECRET not in str(await blog.all_items(blog.feed))
+
+
+async def test_a_late_write_does_not_bring_back_a_deleted_comment(blog: Blog, post: Item, comment: Item) -> None:
+    await report(blog, comment, await a_reader(blog))
+    reports = [change for change in await blog.changes(blog.posts) if change["type"] == "report"]
+    stalled = _Stalled(blog.feed.proxy)
+
+    async def delete() -> None:
+        await delete_comment(blog.stored, post["id"], comment["id"])
+        await blog.drain()
+
+    stalled.meanwhile = delete
+    await handle_changed_posts(dataclasses.replace(blog.stored, feed=stalled), reports)
+
+    assert await listed(blog) == []
+
+
+async def test_a_comment_marked_while_it_expires_is_not_listed(blog: Blog, post: Item, comment: Item) -> None:
+    await report(blog, comment, await a_reader(blog))
+    await delete_post(blog.posts, post["id"])
+    changes = await blog.changes(blog.posts)
+    reports = [change for change in changes if change["type"] == "report"]
+    stalled = _Stalled(blog.posts.proxy)
+    known = {change["_etag"] for change in changes}
+
+    async def mark() -> None:
+        await blog.handle_posts(reports)
+
+    stalled.meanwhile = mark
+    deletions = [change for change in changes if change["type"] == "tombstone"]
+    await handle_changed_posts(dataclasses.replace(blog.stored, posts=stalled), deletions)
+    await handle_since(blog, known)
+
+    assert await listed(blog) == []
+
+
+async def test_the_reason_of_a_deleted_reader_does_not_survive_in_a_later_entry(blog: Blog, post: Item) -> None:
+    """An entry lives as long as a report counts, from its last change on. Reports live until the entries have ended."""
+    assert REPORT_TTL_S > 2 * COUNTED_S
+    reader, other = await a_reader(blog), await a_reader(blog)
+    old = moment(0)  # in the past
+    await blog.posts.create(
+        report_item(post["id"], post["id"], reader, NewReport(user_id=reader["id"], reason=SECRET), old)
+    )
+
+    await report(blog, post, other)
+    await blog.drain()
+
+    [entry] = await listed(blog)
+    assert (entry["reportCount"], entry["reasons"]) == (1, ["An advertisement."])
+
+
+async def test_a_later_account_can_report_what_the_deleted_one_has_reported(
+    blog: Blog, post: Item, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(users_module, "RECREATE_AFTER_S", -100)
+    user_id = str(uuid4())
+    first = await register_user(blog.users, NewUser(username=unique("ada")), user_id=user_id, idempotency_key=None)
+    await report(blog, post, first)
+    await blog.drain()
+    await delete_user(blog.users, user_id)
+    await blog.drain()
+    again = await register_user(blog.users, NewUser(username=unique("ada")), user_id=user_id, idempotency_key=None)
+    await blog.drain()
+
+    reported = await report(blog, post, again, "Another reason.")
+    await blog.drain()
+
+    assert Report.serialize(reported)["reason"] == "Another reason."
+    assert [entry["reasons"] for entry in await listed(blog)] == [["Another reason."]]
+
+
+async def test_a_dismissed_item_comes_back_only_with_another_report(blog: Blog, post: Item) -> None:
+    first, second = await a_reader(blog), await a_reader(blog)
+    await report(blog, post, first)
+    await report(blog, post, second)
+    await blog.drain()
+    early = await blog.changes(blog.posts)
+    known = {change["_etag"] for change in early}
+    [entry] = await listed(blog)
+    await dismiss(blog.feed, entry["id"], if_match=None)
+    assert await listed(blog) == []
+
+    await blog.handle_posts(early)  # delivered again
+    assert await listed(blog) == []
+    await delete_user(blog.users, first["id"])
+    await blog.handle_users(await blog.changes(blog.users))
+    await handle_since(blog, known)
+    assert await listed(blog) == []
+    third = await a_reader(blog)
+    await report(blog, post, third, "Another reason.")
+    await blog.drain()
+    assert [(entry["reportCount"], entry["reasons"]) for entry in await listed(blog)] == [(1, ["Another reason."])]
+    await delete_user(blog.users, third["id"])
+    await blog.drain()
+    assert await listed(blog) == []
+    assert await verify(blog.stored) == []
+
+
+async def test_an_item_that_never_expires_is_listed(blog: Blog) -> None:
+    post = await blog.posts.create(a_post(await a_reader(blog)) | {"ttl": -1})
+    await report(blog, post, await a_reader(blog))
+    await blog.drain()
+
+    assert [entry["itemId"] for entry in await listed(blog)] == [post["id"]]
+
+
+class _KeyUsed(Container):
+    """Posts in which another command uses the same idempotency key before the record of this one is written."""
+
+    async def create(self, item: Item, **options: Any) -> Item:
+        if item["type"] == "idempotency":
+            await super().create(item | {"fingerprint": "of another body"}, **options)
+        return await super().create(item, **options)
+
+
+async def test_one_of_two_concurrent_reports_with_one_key_is_refused(blog: Blog, post: Item) -> None:
+    reader = await a_reader(blog)
+    await report(blog, post, reader)
+    racing = dataclasses.replace(blog.stored, posts=_KeyUsed(blog.posts.proxy))
+    new = NewReport(user_id=reader["id"], reason="Another reason.")
+
+    with pytest.raises(IdempotencyKeyReused):
+        await create_report(racing, post["id"], None, new, idempotency_key="a key")
+
+
+async def test_an_entry_that_changes_all_the_time_is_not_dismissed(blog: Blog, post: Item) -> None:
+    await report(blog, post, await a_reader(blog))
+    await blog.drain()
+    [entry] = await listed(blog)
+
+    class Changing(Container):
+        async def replace(self, item: Item, *, etag: str) -> Item:
+            raise ConditionFailed
+
+    with pytest.raises(DatabaseUnavailable):
+        await dismiss(Changing(blog.feed.proxy), entry["id"], if_match=None)
+
+
+async def test_a_report_during_a_dismissal_is_dismissed_with_the_others(blog: Blog, post: Item) -> None:
+    await report(blog, post, await a_reader(blog))
+    await blog.drain()
+    [entry] = await listed(blog)
+    stalled = _Stalled(blog.feed.proxy)
+
+    async def another() -> None:
+        await report(blog, post, await a_reader(blog))
+        await blog.drain()
+
+    stalled.meanwhile = another
+    await dismiss(stalled, entry["id"], if_match=None)
     await blog.drain()
 
     assert await listed(blog) == []
