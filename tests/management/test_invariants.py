@@ -58,7 +58,7 @@ FREE = {
     *(("report", name) for name in ("postId", "itemId", "userId", "reason", "creationDate", "ttl")),
     *(
         ("reported item", name)
-        for name in ("postId", "itemId", "reportCount", "reasons", "rank", "creationDate", "ttl")
+        for name in ("postId", "itemId", "reportCount", "reasons", "rank", "creationDate", "dismissedDate", "ttl")
     ),
     *(("failure", name) for name in ("source", "container", "itemId", "failureDate", "error")),
 }
