@@ -92,6 +92,13 @@ def test_dotnet() -> None:
 
 
 @task
+def test_samples() -> None:
+    """Run Microsoft's query samples (needs COSMOS_QUERY_SAMPLES or COSMOS_QUERY_DOCS)."""
+    setup()
+    python("-m", "pytest", "tests/test_query_samples.py", cwd=ROOT / "packages/cosmos-emulator")
+
+
+@task
 def test_runtime() -> None:
     """Test the app with Microsoft's worker library (needs Python 3.13)."""
     setup()

@@ -98,7 +98,8 @@ async def test_values_of_different_types_are_not_equal(
 @pytest.mark.parametrize(
     ("query", "match"),
     [
-        ("SELECT * FROM c WHERE", "SC1001"),
+        ("SELECT * FROM c WHERE", "SC1002"),
+        ("SELECT * FROM c WHERE )", "SC1001"),
         ("SELECT * FROM c WHERE c.x = @unknown", "unknown"),
         ("SELECT nosuch(c.x) FROM c", "SC2005"),
     ],
@@ -204,6 +205,115 @@ async def test_a_feature_the_client_does_not_support_is_rejected(raw: RawClient,
     body = {"query": "SELECT * FROM c ORDER BY c.n"}
 
     assert (await raw.send("POST", PATH, kind="docs", link=CONTAINER, body=body, headers=headers)).status == 400
+
+
+@pytest.mark.parametrize(
+    ("query", "feature"),
+    [
+        ("SELECT VALUE MAKELIST(c.n) FROM c", "ListAndSetAggregate"),
+        ("SELECT VALUE MAKESET(c.kind) FROM c", "ListAndSetAggregate"),
+        ("SELECT VALUE COUNT(1) FROM (SELECT DISTINCT VALUE c.kind FROM c)", "DCount"),
+        (
+            "SELECT c.kind, COUNT(1) AS n, SUM(c.n) AS s FROM c GROUP BY c.kind",
+            "GroupBy MultipleAggregates NonValueAggregate",
+        ),
+    ],
+)
+async def test_the_sdk_names_what_it_cannot_merge(spread: ContainerProxy, query: str, feature: str) -> None:
+    with fails_with(400, match=f"which the calling client does not support: {feature}"):
+        await rows(spread, query)
+
+    assert await rows(spread, query, partition_key="key 1") != []
+
+
+GROUPS = "SELECT * FROM (SELECT c.kind, COUNT(1) AS n FROM c GROUP BY c.kind) AS d"
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        (GROUPS, [{"kind": 1, "n": 3}]),
+        (f"{GROUPS} WHERE d.n = 2", []),
+        ("SELECT VALUE COUNT(1) FROM (SELECT c.kind FROM c GROUP BY c.kind) AS d", [1]),
+        ("SELECT VALUE n FROM (SELECT VALUE SUM(c.n) FROM c) AS n", [39]),
+        ("SELECT VALUE k FROM (SELECT DISTINCT VALUE c.kind FROM c) AS k", [1]),
+    ],
+)
+async def test_a_subquery_in_from_groups_within_one_key(
+    spread: ContainerProxy, raw: RawClient, query: str, expected: list[Any]
+) -> None:
+    assert await rows(spread, query, partition_key="key 1") == expected
+    assert await rows(spread, query.replace("FROM c", "FROM c WHERE c.pk = 'key 1'")) == expected
+
+    with fails_with(400, match="makes rows of its own in each physical partition"):
+        await rows(spread, query)
+    headers = {"x-ms-cosmos-is-query-plan-request": "True", "x-ms-cosmos-supported-query-features": "Aggregate"}
+    plan = await raw.send("POST", PATH, kind="docs", link=CONTAINER, body={"query": query}, headers=headers)
+    assert (plan.status, "in each physical partition" in plan.json["message"]) == (400, True)
+
+
+@pytest.mark.parametrize("partitions", [1])
+async def test_a_subquery_in_from_groups_all_items_of_one_physical_partition(spread: ContainerProxy) -> None:
+    assert await rows(spread, GROUPS) == [{"kind": kind, "n": 12} for kind in range(3)]
+    assert await rows(spread, f"SELECT VALUE COUNT(1) FROM ({GROUPS}) AS e") == [3]
+    assert await rows(spread, f"{GROUPS} OFFSET 1 LIMIT 1", max_item_count=1) == [{"kind": 1, "n": 12}]
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["@a", "@a"], "Invalid query. Specified duplicate parameter name '@a'."),
+        (["@a.b"], "Invalid query. Specified parameter name '@a.b' is invalid."),
+        (["a"], "Invalid query. Specified parameter name 'a' is invalid."),
+    ],
+)
+async def test_parameter_names_are_valid_and_unique(container: ContainerProxy, names: list[str], message: str) -> None:
+    parameters = [{"name": name, "value": 1} for name in names]
+
+    with fails_with(400, match=message):
+        await rows(container, "SELECT * FROM c WHERE c.n = @a", parameters=parameters, partition_key="p")
+
+
+async def test_an_aggregate_needs_no_composite_index_for_its_order(container: ContainerProxy) -> None:
+    await container.create_item({"id": "1", "pk": "p"})
+
+    assert await rows(container, "SELECT VALUE COUNT(1) FROM c ORDER BY c.a, c.b", partition_key="p") == [1]
+
+
+async def charge_of(container: ContainerProxy, query: str) -> float:
+    charges: list[float] = []
+
+    def add(headers: Any, *_: Any) -> None:
+        charges.append(float(headers["x-ms-request-charge"]))
+
+    await rows(container, query, response_hook=add)
+    return sum(charges)
+
+
+async def test_a_query_reads_only_the_partitions_of_its_keys(database: DatabaseProxy) -> None:
+    tenants = await database.create_container("tenants", PartitionKey(["/tenant", "/user"], kind="MultiHash"))
+    for number in range(24):
+        await tenants.create_item({"id": str(number), "tenant": f"t{number % 4}", "user": str(number), "n": number})
+
+    everywhere = await charge_of(tenants, "SELECT * FROM c WHERE c.n >= 0")
+    for prefix in ("c.tenant = 't1'", "c.tenant IN ('t1')", "c.tenant = 't1' AND c.user IN ('1', '5')"):
+        assert await charge_of(tenants, f"SELECT * FROM c WHERE {prefix}") < everywhere / 2
+        assert await charge_of(tenants, f"SELECT * FROM c WHERE {prefix} ORDER BY c.n") < everywhere / 2
+    assert await rows(tenants, "SELECT VALUE c.n FROM c WHERE c.tenant = 't1' ORDER BY c.n") == [*range(1, 24, 4)]
+    both = await rows(tenants, "SELECT VALUE c.n FROM c WHERE c.tenant IN ('t1', 't2')")
+    assert sorted(both) == [number for number in range(24) if number % 4 in (1, 2)]
+    assert await rows(tenants, "SELECT VALUE c.n FROM c WHERE c.tenant = 'none'") == []
+
+
+async def test_a_query_reads_only_the_partitions_of_several_keys(spread: ContainerProxy) -> None:
+    everywhere = await charge_of(spread, "SELECT * FROM c WHERE c.n >= 0")
+
+    assert await charge_of(spread, "SELECT * FROM c WHERE c.pk IN ('key 1')") < everywhere / 2
+    assert await charge_of(spread, "SELECT * FROM c WHERE c.pk IN ('key 1', 'key 1')") < everywhere / 2
+    two = "SELECT VALUE c.n FROM c WHERE c.pk IN ('key 1', 'key 5')"
+    assert await charge_of(spread, two) < everywhere * 0.6
+    found = await rows(spread, two, max_item_count=1)
+    assert sorted(found) == [1, 5, 13, 17, 25, 29]
 
 
 async def test_feed_ranges_partition_the_rows(spread: ContainerProxy) -> None:

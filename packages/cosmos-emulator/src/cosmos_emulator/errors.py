@@ -33,6 +33,7 @@ class CosmosError(Exception):
     """A failed operation, as clients of the service see it.
 
     `details` are added to the body, such as `additionalErrorInfo`. By default, `charge_ru` follows from the status.
+    With `is_document`, the message is the JSON that clients see instead of `{"Errors": [message]}`.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class CosmosError(Exception):
         details: Mapping[str, Any] | None = None,
         charge_ru: float | None = None,
         retry_after_ms: int | None = None,
+        is_document: bool = False,
     ) -> None:
         super().__init__(message)
         self.status = status
@@ -52,6 +54,7 @@ class CosmosError(Exception):
         self.details = dict(details or {})
         self.charge_ru = charge_ru
         self.retry_after_ms = retry_after_ms
+        self.is_document = is_document
         self.headers: dict[str, str] = {}  # of the partition that refused the operation
 
     @property

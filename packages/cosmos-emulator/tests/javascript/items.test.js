@@ -194,7 +194,7 @@ test("errors have the service's status, sub-status, and message", async () => {
   await assert.rejects(container.item("none", "p").delete(), failsWith(404));
   await assert.rejects(
     container.items.query("SELECT * FROM c WHERE").fetchAll(),
-    (error) => error.code === 400 && error.message.includes("SC1001"),
+    (error) => error.code === 400 && error.message.includes("SC1002"),
   );
 });
 

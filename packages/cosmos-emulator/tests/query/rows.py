@@ -29,5 +29,5 @@ def refusal(text: str, items: Iterable[dict[str, Any]] = ({},), parameters: dict
     with pytest.raises(CosmosError) as raised:
         rows(text, items, parameters)
     assert raised.value.status == 400
-    document = json.loads(raised.value.message)
-    return document["errors"][0] if "errors" in document else {"message": document["Errors"][0]}
+    error = raised.value
+    return json.loads(error.message)["errors"][0] if error.is_document else {"message": error.message}

@@ -136,6 +136,42 @@ def test_distinct_rows_are_counted_once(text: str, expected: list[object]) -> No
     assert rows(text, items) == expected
 
 
+ORDERS = [
+    {"u": "ada", "total": 1, "tags": ["a", "b"]},
+    {"u": "ada", "total": 3, "tags": ["a"]},
+    {"u": "bob", "total": 5, "tags": []},
+]
+GROUPS = "SELECT c.u, COUNT(1) AS n, SUM(c.total) AS total FROM c GROUP BY c.u"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"SELECT * FROM ({GROUPS}) AS d", [{"u": "ada", "n": 2, "total": 4}, {"u": "bob", "n": 1, "total": 5}]),
+        (f"SELECT VALUE d.u FROM ({GROUPS}) AS d WHERE d.n > 1", ["ada"]),
+        (f"SELECT VALUE MAX(d.total) FROM ({GROUPS}) AS d", [5]),
+        (
+            f"SELECT d.n, COUNT(1) AS users FROM ({GROUPS}) AS d GROUP BY d.n",
+            [{"n": 2, "users": 1}, {"n": 1, "users": 1}],
+        ),
+        (f"SELECT TOP 1 VALUE d.u FROM ({GROUPS}) AS d", ["ada"]),
+        (f"SELECT VALUE d.u FROM ({GROUPS}) AS d OFFSET 1 LIMIT 1", ["bob"]),
+        (f"SELECT VALUE e.n FROM (SELECT VALUE d FROM ({GROUPS}) AS d) AS e", [2, 1]),
+        (f"SELECT VALUE COUNT(1) FROM (SELECT DISTINCT d.n FROM ({GROUPS}) AS d) AS e", [2]),
+        ("SELECT VALUE d FROM (SELECT DISTINCT VALUE c.u FROM c) AS d", ["ada", "bob"]),
+        ("SELECT VALUE n + 1 FROM (SELECT VALUE COUNT(1) FROM c WHERE c.total > 1) AS n", [3]),
+        ("SELECT VALUE t FROM (SELECT DISTINCT VALUE t FROM t IN c.tags) AS t", ["a", "b"]),
+        ("SELECT VALUE t FROM t IN (SELECT VALUE MAKELIST(c.total) FROM c)", [1, 3, 5]),
+        (
+            "SELECT VALUE [d.n, x] FROM (SELECT COUNT(1) AS n, MAKESET(c.u) AS us FROM c) AS d JOIN x IN d.us",
+            [[3, "ada"], [3, "bob"]],
+        ),
+    ],
+)
+def test_a_subquery_in_from_combines_all_items(text: str, expected: list[object]) -> None:
+    assert rows(text, ORDERS) == expected
+
+
 def test_true_and_1_are_different_literals() -> None:
     items = [{"f": True, "x": 1}, {"f": 1, "x": 2}, {"f": 1}]
 

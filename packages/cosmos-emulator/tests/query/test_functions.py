@@ -6,12 +6,17 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import textwrap
 import time
+from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from cosmos_emulator.query.aggregates import AGGREGATES
+from cosmos_emulator.query.compiled import compile_query
 from cosmos_emulator.query.functions import FUNCTIONS, UNSUPPORTED_FUNCTIONS
 from cosmos_emulator.query.functions import regex as regex_limits
+from cosmos_emulator.query.parser import parse
 from tests.query.rows import refusal, rows, value
 
 UNDEFINED = object()
@@ -97,7 +102,7 @@ ARRAYS = [
     ("ARRAY_CONTAINS_ANY([1, 2], 5, c.x)", UNDEFINED),
     ("ARRAY_CONTAINS_ALL([1, 2, 3], 1, 3)", True),
     ("ARRAY_CONTAINS_ALL([1, 2, 3], 1, 4)", False),
-    ("SETINTERSECT([1, 2, 2, 3], [3, 2])", [2, 3]),
+    ("SETINTERSECT([1, 2, 2, 3], [3, 2])", [3, 2]),
     ("SETUNION([1, 2, 2], [2.0, 3])", [1, 2, 3]),
     ("OBJECTTOARRAY({'a': 1, 'b': 2})", [{"k": "a", "v": 1}, {"k": "b", "v": 2}]),
     ("OBJECTTOARRAY({'a': 1}, 'name', 'value')", [{"name": "a", "value": 1}]),
@@ -153,7 +158,8 @@ NUMBERS = [
     ("NUMBERBIN(-37.7, 10)", -40),
     ("NUMBERBIN(1.5)", 1),
     ("NUMBERBIN(1, 0)", UNDEFINED),
-    ("INTADD(9223372036854775807, 0)", UNDEFINED),
+    ("INTADD(9223372036854775807, 0)", 9223372036854775807),
+    ("INTADD(9223372036854775808, 0)", UNDEFINED),
     ("INTADD(2, 3)", 5),
     ("INTMUL(4294967296, 4294967296)", 0),
     ("INTDIV(-7, 2)", -3),
@@ -234,13 +240,126 @@ def test_functions_return_documented_values(call: str, expected: object) -> None
     assert not answer or type(answer[0]) is type(expected)
 
 
-# learn.microsoft.com/azure/cosmos-db/nosql/query: the system functions
+# learn.microsoft.com/cosmos-db/query: one page per function
+RECENT = [
+    ("LASTINDEXOF('abcdeabc', 'abc')", 5),
+    ("LASTINDEXOF('abcdeabc', 'abc', 6)", 0),
+    ("LASTINDEXOF('abcdeabc', 'abc', 7)", 5),
+    ("LASTINDEXOF('abc', 'x')", -1),
+    ("LASTINDEXOF('abc', 'a', 1.5)", UNDEFINED),
+    ("SUBSTRINGAFTER('a/b/c', '/')", "b/c"),
+    ("SUBSTRINGBEFORE('a/b/c', '/')", "a"),
+    ("LASTSUBSTRINGAFTER('a::b::c', '::')", "c"),
+    ("LASTSUBSTRINGBEFORE('a::b::c', '::')", "a::b"),
+    ("SUBSTRINGAFTER('abc', '/')", UNDEFINED),
+    ("SUBSTRINGAFTER('abc', null)", UNDEFINED),
+    ("CONTAINS_ALL_CI('A nice day', 'NICE', 'day')", True),
+    ("CONTAINS_ALL_CS('A nice day', 'NICE', 'day')", False),
+    ("CONTAINS_ALL_CI('A nice day', undefined, 'day')", UNDEFINED),
+    ("CONTAINS_ALL_CI('A nice day', undefined, 'night')", False),
+    ("CONTAINS_ANY_CI('A nice day', 'bad', 'DAY')", True),
+    ("CONTAINS_ANY_CS('A nice day', 'bad', 'DAY')", False),
+    ("CONTAINS_ANY_CI('A nice day', undefined, 'bad')", UNDEFINED),
+    ("REGEXEXTRACT('SKU-93821-BLUE', '[0-9]+')", "93821"),
+    ("REGEXEXTRACT('sku-93821', 'SKU-([0-9]+)', 'i', 1)", "93821"),
+    ("REGEXEXTRACT('abc', '[0-9]')", UNDEFINED),
+    ("REGEXEXTRACT('abc', 'a', '', 1)", UNDEFINED),
+    ("REGEXEXTRACTALL('A12-B34', '[0-9]+')", ["12", "34"]),
+    ("REGEXEXTRACTALL('A12-B34', '([A-Z])([0-9]+)', '', 2)", ["12", "34"]),
+    ("REGEXEXTRACTALL('abc', '[0-9]')", []),
+    ("REGEXEXTRACTALL('abc', '[')", UNDEFINED),
+    ("REGEXREPLACE('A12-B34', '[0-9]+', '#')", "A#-B34"),
+    ("REGEXREPLACEALL('A12-B34', '[0-9]+', '#')", "A#-B#"),
+    ("REGEXREPLACEALL('aA', 'A', '$0', 'i')", "$0$0"),
+    ("ARRAY_AVG([1, 2, 3, 4])", 2.5),
+    ("ARRAY_MEDIAN([1, -2.7, 3, -4, undefined])", -0.8500000000000001),
+    ("ARRAY_SUM([1, 2, 3.5])", 6.5),
+    ("ARRAY_SUM([1, 'a'])", UNDEFINED),
+    ("ARRAY_SUM([])", UNDEFINED),
+    ("ARRAY_MAX([12, 'abc', true, null])", "abc"),
+    ("ARRAY_MIN([12, 'abc', true])", True),
+    ("ARRAY_MIN([[1]])", UNDEFINED),
+    ("SETDIFFERENCE([1, 2, 6, 6], [1, 2])", [6]),
+    ("SETEQUAL([1, true, 1], [true, 1])", True),
+    ("SETEQUAL([], [1])", False),
+    ("YEAR('2000-10-09')", 2000),
+    ("MONTH('2024-01-10T14:15:20')", 1),
+    ("DAY('1989-03-04T12:12:12.1234567Z')", 4),
+    ("IS_DATETIME('2024-12-12 20:21:25.123Z')", True),
+    ("IS_DATETIME('2024-12-12T20Z')", False),
+    ("IS_DATETIME(2024)", False),
+    ("DATETIMEFORMAT('2024-10-09 14:40:20', 'yyyyMMdd hh:mm')", "20241009 02:40"),
+    ("DATETIMEFORMAT('2024-10-09T14:40:20.5Z', 'i\\\\s ss.fff|FFF')", "is 20.500|5"),
+    ("ToString(NaN)", "NaN"),
+    ("ToString(Infinity)", "Infinity"),
+    ("StringToNumber(NaN)", UNDEFINED),
+    ("NaN", UNDEFINED),
+    ("[Infinity]", []),
+    ("ARRAY_CONTAINS_ALL([1, 2], 1, undefined)", UNDEFINED),
+    ("ARRAY_CONTAINS_ALL([1, 2], 3, undefined)", False),
+    ("SETUNION([1, {a: 1}], [{a: 1}, 1, 2])", [1, {"a": 1}, 2]),
+    ("FIRST(SELECT VALUE t FROM t IN [3, 1, 2] WHERE t < 3)", 1),
+    ("LAST(SELECT VALUE t FROM t IN [3, 1, 2] WHERE t < 3)", 2),
+    ("FIRST(SELECT VALUE t FROM t IN [3] WHERE t < 3)", UNDEFINED),
+    ("LAST(SELECT VALUE t FROM t IN [3] WHERE t < 3)", UNDEFINED),
+]
+
+
+@pytest.mark.parametrize(("call", "expected"), RECENT)
+def test_recent_functions_return_documented_values(call: str, expected: object) -> None:
+    call = call.replace("t IN [", "t IN (SELECT VALUE [").replace("] WHERE", "]) WHERE")
+    assert value(call, {}) == ([] if expected is UNDEFINED else [expected])
+
+
+def test_now_and_ago_move_the_present() -> None:
+    moved = "[NOW(), NOW('yyyy', 1), AGO('yyyy', 1), AGO('ss', 30), AGO('ms', 4), AGO('yyyy', -1)]"
+    clock = datetime(2024, 10, 14, 14, 20, 30, 500_000, UTC).timestamp()
+
+    (found,) = compile_query(parse(f"SELECT VALUE {moved}"), {}, clock=lambda: clock).run([])
+
+    assert found == [
+        "2024-10-14T14:20:30.5000000Z",
+        "2025-10-14T14:20:30.5000000Z",
+        "2023-10-14T14:20:30.5000000Z",
+        "2024-10-14T14:20:00.5000000Z",
+        "2024-10-14T14:20:30.4960000Z",
+        "2025-10-14T14:20:30.5000000Z",
+    ]
+    assert value("NOW('century', 1)") == value("AGO('ss', 'x')") == []
+
+
+def test_integers_of_64_bits_are_exact() -> None:
+    items = [{"n": 1234567890123456789}, {"n": 1234567890123456788}]
+    for where in ("c.n = 1234567890123456789", "c.n IN (1234567890123456789)", "c.n > 1234567890123456788"):
+        assert rows(f"SELECT VALUE c.n FROM c WHERE {where}", items) == [1234567890123456789]
+    assert value("ARRAY_CONTAINS([c.n], 1234567890123456789)", items[0]) == [True]
+    assert value("IS_INTEGER(9223372036854775807)") == [True]
+    assert value("-9223372036854775807") == [-9223372036854775807]
+    assert value("9223372036854775808") == [2.0**63]
+
+
+@pytest.mark.parametrize(("literal", "expected"), [("0x10", 16), ("0XfF", 255), ("0x7FFFFFFFFFFFFFFF", 2**63 - 1)])
+def test_hexadecimal_literals_are_integers(literal: str, expected: int) -> None:
+    assert value(literal) == [expected]
+
+
+@pytest.mark.parametrize("literal", ["0xG", "0x", "0x1G", "0x1" + "0" * 16, "0x" + "F" * 5000, "9" * 5000])
+def test_malformed_numbers_are_syntax_errors(literal: str) -> None:
+    assert refusal(f"SELECT VALUE {literal}")["code"] == "SC1001"
+
+
+# learn.microsoft.com/cosmos-db/query: the system functions
 DOCUMENTED = """
 IS_DEFINED IS_NULL IS_NUMBER IS_STRING IS_BOOL IS_ARRAY IS_OBJECT IS_PRIMITIVE IS_INTEGER IS_FINITE_NUMBER
 CONTAINS STARTSWITH ENDSWITH STRINGEQUALS LOWER UPPER LENGTH CONCAT SUBSTRING INDEX_OF REPLACE TRIM LTRIM RTRIM
 LEFT RIGHT REVERSE REPLICATE REGEXMATCH STRINGSPLIT STRINGJOIN
 TOSTRING STRINGTONUMBER STRINGTOBOOLEAN STRINGTONULL STRINGTOARRAY STRINGTOOBJECT
+CONTAINS_ALL_CI CONTAINS_ALL_CS CONTAINS_ANY_CI CONTAINS_ANY_CS LASTINDEXOF
+SUBSTRINGAFTER SUBSTRINGBEFORE LASTSUBSTRINGAFTER LASTSUBSTRINGBEFORE
+REGEXEXTRACT REGEXEXTRACTALL REGEXREPLACE REGEXREPLACEALL
 ARRAY_CONTAINS ARRAY_CONTAINS_ANY ARRAY_CONTAINS_ALL ARRAY_LENGTH ARRAY_SLICE ARRAY_CONCAT SETINTERSECT SETUNION
+ARRAY_AVG ARRAY_MAX ARRAY_MEDIAN ARRAY_MIN ARRAY_SUM SETDIFFERENCE SETEQUAL
+AGO NOW YEAR MONTH DAY DATETIMEFORMAT IS_DATETIME
 OBJECTTOARRAY IIF CHOOSE DOCUMENTID
 ABS CEILING FLOOR ROUND TRUNC SIGN POWER SQRT SQUARE LOG LOG10 EXP RAND PI NUMBERBIN
 SIN COS TAN COT ASIN ACOS ATAN ATN2 DEGREES RADIANS
@@ -256,6 +375,14 @@ VECTORDISTANCE FULLTEXTCONTAINS FULLTEXTCONTAINSALL FULLTEXTCONTAINSANY FULLTEXT
 
 def test_every_documented_function_is_supported_or_rejected_by_name() -> None:
     assert set(DOCUMENTED.split()) - {*FUNCTIONS, *AGGREGATES, *UNSUPPORTED_FUNCTIONS} == set()
+
+
+def test_the_readme_lists_the_functions() -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+    listed = readme.partition("<!-- functions -->\n")[2].partition("\n<!-- end -->")[0]
+
+    expected = textwrap.fill(", ".join(f"`{name}`" for name in sorted({*FUNCTIONS, *AGGREGATES})), 120)
+    assert listed == expected, f"The list is:\n{expected}"
 
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))

@@ -208,7 +208,8 @@ class CosmosServer:
             headers[h.RETRY_AFTER_MS] = str(error.retry_after_ms)
         if error.status == 304:
             return Answer(304, b"", headers, charge_ru)
-        errors = json_text.dump({"Errors": [_in_utf8(error.message)]}).decode()
+        text = _in_utf8(error.message)
+        errors = text if error.is_document else json_text.dump({"Errors": [text]}).decode()
         message = f"Message: {errors}\r\nActivityId: {activity_id}, Request URI: {_in_utf8(http.raw_path)}"
         body = json_text.dump({"code": error.code, "message": message, **error.details})
         return Answer(error.status, body, headers, charge_ru, names_owner=error.status != 404 or http.method != "GET")

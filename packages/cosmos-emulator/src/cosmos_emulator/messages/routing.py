@@ -10,11 +10,12 @@ from typing import Final
 
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.messages import headers as h
 from cosmos_emulator.messages.request import Request
 from cosmos_emulator.messages.scope import slices_of
 from cosmos_emulator.partitioning.ranges import KeyRange
-from cosmos_emulator.query import QueryFeatures, features_of
+from cosmos_emulator.query import QueryFeatures, combined_across_partitions, features_of
 from cosmos_emulator.reads.query_text import QueryText
 from cosmos_emulator.reads.slices import Slice, slices_of_range
 from cosmos_emulator.store.account import Container
@@ -25,6 +26,7 @@ _ALL_FEATURES: Final = frozenset(
         "Aggregate",
         "CompositeAggregate",
         "CountIf",
+        "DCount",
         "Distinct",
         "GroupBy",
         "ListAndSetAggregate",
@@ -44,13 +46,23 @@ def slices_of_query(request: Request, container: Container, text: QueryText) -> 
 
     Raises 400 without a required cross-partition flag, 400/1004 if the client must merge.
     """
+    slices = _slices(request, container, text)
+    combines = features_of(text.query).reads_combined_rows
+    if combines and len(slices) > 1 and not request.flag(h.MERGE_PARTITIONS):
+        raise combined_across_partitions()
+    return slices
+
+
+def _slices(request: Request, container: Container, text: QueryText) -> list[Slice]:
+    slices = slices_of(request, container)
     if request.optional_partition_key(container) is not None or h.PARTITION_KEY_RANGE_ID in request.headers:
-        return slices_of(request, container)
-    pinned = _pinned_slices(container, text)
-    if pinned is None and not request.flag(h.CROSS_PARTITION):
+        return slices
+    ranges = [_key_range(one) for one in text.ranges(container.definition.partition_key)]
+    is_pinned = len(ranges) == 1 and ranges[0].end == f"{ranges[0].start}0"
+    if not is_pinned and not request.flag(h.CROSS_PARTITION):
         raise cross_partition_disabled()
-    if _client_must_merge(request, features_of(text.query), is_pinned=pinned is not None):
-        plan = text.plan(container.definition.partition_key, set(_ALL_FEATURES))
+    if _client_must_merge(request, features_of(text.query), is_pinned=is_pinned):
+        plan = text.plan(container.definition.partition_key, set(_ALL_FEATURES), in_one_partition=len(slices) == 1)
         raise CosmosError(
             400,
             "The provided cross partition query can not be directly served by the gateway. This is a first chance "
@@ -58,7 +70,16 @@ def slices_of_query(request: Request, container: Container, text: QueryText) -> 
             sub_status=NEEDS_PLAN,
             details={"additionalErrorInfo": json_text.dump(plan).decode()},
         )
-    return pinned if pinned is not None else slices_of(request, container)
+    if is_pinned:
+        return slices_of_range(container, ranges[0])
+    # Without a match in the range of the request, one slice answers.
+    return [one for one in slices if any(one.partition.range.overlaps(part) for part in ranges)] or slices[:1]
+
+
+def _key_range(matches: JsonObject) -> KeyRange:
+    """Return the EPKs of matches; a single EPK is a range, too."""
+    start = str(matches["min"])
+    return KeyRange(start, f"{start}0" if matches["isMaxInclusive"] else str(matches["max"]))
 
 
 def cross_partition_disabled() -> CosmosError:
@@ -68,14 +89,6 @@ def cross_partition_disabled() -> CosmosError:
         "Cross partition query is required but disabled. Please set x-ms-documentdb-query-enablecrosspartition "
         "to true, specify x-ms-documentdb-partitionkey, or revise your query to avoid this exception.",
     )
-
-
-def _pinned_slices(container: Container, text: QueryText) -> list[Slice] | None:
-    ranges = text.ranges(container.definition.partition_key)
-    if len(ranges) != 1 or not ranges[0]["isMaxInclusive"]:
-        return None
-    epk = str(ranges[0]["min"])
-    return slices_of_range(container, KeyRange(epk, epk + "0"))
 
 
 def _client_must_merge(request: Request, features: QueryFeatures, *, is_pinned: bool) -> bool:

@@ -14,7 +14,7 @@ from cosmos_emulator.query.compiler.scope import UdfCaller
 from cosmos_emulator.query.computed import parse_computed
 from cosmos_emulator.query.features import QueryFeatures, features_of
 from cosmos_emulator.query.parser import parse
-from cosmos_emulator.query.plan import EffectivePartitionKey, query_plan, query_ranges
+from cosmos_emulator.query.plan import EffectivePartitionKey, combined_across_partitions, query_plan, query_ranges
 from cosmos_emulator.query.resume import ResumeFilter, resume_filter
 from cosmos_emulator.query.syntax import PLAIN, Dialect, Query
 from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined, Undefined
@@ -36,6 +36,7 @@ __all__ = [
     "ResumeFilter",
     "UdfCaller",
     "Undefined",
+    "combined_across_partitions",
     "compile_condition",
     "compile_query",
     "features_of",

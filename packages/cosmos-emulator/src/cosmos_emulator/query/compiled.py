@@ -5,22 +5,22 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, cast
 
 from cosmos_emulator.query.compiler.ordered import OrderedRows, Ordering, OrderPosition, compile_ordering
 from cosmos_emulator.query.compiler.scope import ITEM_SLOT, Context, Frame, Scope, UdfCaller
 from cosmos_emulator.query.compiler.selection import Selection, compile_selection, distinct_rows, set_dialect
 from cosmos_emulator.query.counts import MAX_COUNT, RowCounts, row_counts
-from cosmos_emulator.query.features import QueryFeatures, distinct_input, features_of
+from cosmos_emulator.query.features import QueryFeatures, combining_input, features_of
 from cosmos_emulator.query.parser import parse_condition
 from cosmos_emulator.query.resume import ResumeFilter
 from cosmos_emulator.query.sizes import Memory
-from cosmos_emulator.query.syntax import PLAIN, Dialect, PathCollection, Query, Source
+from cosmos_emulator.query.syntax import PLAIN, Dialect, PathCollection, Query
 from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined
 
 Item = dict[str, Json]
 
-_ROWS: Final = Source(PathCollection("rows"), None, iterate=False)
+_ROWS: Final = PathCollection("(SELECT)")  # a name that no query can use
 
 
 class OrderedItems:
@@ -90,12 +90,12 @@ class CompiledQuery:
     @property
     def is_streaming(self) -> bool:
         """Return whether items yield rows independently."""
-        return self.features.has_from and not self.features.needs_plan
+        return self.features.has_from and not self.features.needs_plan and self._source is None
 
     @property
     def is_ordered(self) -> bool:
-        """Return whether `run_ordered` works: ORDER BY without groups, aggregates and DISTINCT."""
-        return self._ordering is not None and not self.features.has_distinct
+        """Return whether `run_ordered` works: ORDER BY of items, without groups, aggregates and DISTINCT."""
+        return self._ordering is not None and not self.features.has_distinct and self._source is None
 
     @property
     def first_values(self) -> tuple[JsonOrUndefined, ...] | None:
@@ -156,7 +156,8 @@ class CompiledQuery:
         rows: Iterator[Json]
         memory = self._memory = Memory()
         if self._source is not None:
-            items = self._source.run(items)  # type: ignore[assignment]  # COUNT(1) reads no row
+            # The rows of the subquery can be any JSON, but take the places of items.
+            items = cast("Iterator[Item]", self._source.run(items))
         if self._ordering is None:
             frame = self._context.new_frame()
             rows = self._selection.projected(self._matching(items, frame), frame, memory)
@@ -223,10 +224,10 @@ def compile_query(
     context = Context(parameters, udfs, clock=clock)
     set_dialect(dialect, context)
     counts = row_counts(query, parameters)
-    features, distinct = features_of(query), distinct_input(query)
-    source = None if distinct is None else compile_query(distinct, parameters, udfs, dialect=dialect, clock=clock)
+    features, combined = features_of(query), combining_input(query)
+    source = None if combined is None else compile_query(combined, parameters, udfs, dialect=dialect, clock=clock)
     if source is not None:
-        query = replace(query, sources=(_ROWS,))
+        query = replace(query, sources=(replace(query.sources[0], collection=_ROWS), *query.sources[1:]))
     selection = compile_selection(query, context, Scope(opens_container=True))
     ordering = compile_ordering(query, selection, resume)
     return CompiledQuery(features, counts, context, selection, ordering, source)

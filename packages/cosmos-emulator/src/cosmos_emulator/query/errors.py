@@ -21,16 +21,19 @@ class Location:
 
 
 def query_error(code: str, message: str, location: Location | None = None) -> CosmosError:
-    """Return an error whose message is the service's JSON document."""
+    """Return an error whose message is the service's JSON document (azure-cosmos-dotnet-v2#507)."""
     error: dict[str, object] = {"severity": "Error"}
     if location is not None:
         error["location"] = {"start": location.start, "end": location.end}
     error |= {"code": code, "message": message}
-    return CosmosError(400, json.dumps({"errors": [error]}, separators=(",", ":"), ensure_ascii=False))
+    document = json.dumps({"errors": [error]}, separators=(",", ":"), ensure_ascii=False)
+    return CosmosError(400, document, is_document=True)
 
 
 def syntax_error(near: str, location: Location) -> CosmosError:
-    """Return SC1001 for the text at a location."""
+    """Return SC1001 for the text at a location, SC1002 for the end (azure-cosmos-dotnet-v3#1615)."""
+    if not near:
+        return query_error("SC1002", "Syntax error, unexpected end-of-file.", location)
     return query_error("SC1001", f"Syntax error, incorrect syntax near '{near}'.", location)
 
 
@@ -42,4 +45,4 @@ def not_supported(feature: str, location: Location | None = None) -> CosmosError
 
 def evaluation_error(message: str) -> CosmosError:
     """Return an error of a computed row, without a location."""
-    return CosmosError(400, json.dumps({"Errors": [message]}, separators=(",", ":"), ensure_ascii=False))
+    return CosmosError(400, message)

@@ -26,6 +26,8 @@ class QueryFeatures:
     """True for queries such as `SELECT VALUE COUNT(1)`. The Python SDK merges partial results only of this form."""
     counts_items: bool
     """True for `SELECT VALUE COUNT(1) FROM c`, which the service answers from the index without reading items."""
+    reads_combined_rows: bool
+    """True for `FROM (SELECT … GROUP BY …)`, see `combining_input`."""
 
     @property
     def needs_plan(self) -> bool:
@@ -55,7 +57,17 @@ def features_of(query: Query) -> QueryFeatures:
         is_select_value=isinstance(select, syntax.SelectValue),
         is_value_aggregate=isinstance(select, syntax.SelectValue) and is_aggregate(select.expression),
         counts_items=_counts_items(query),
+        reads_combined_rows=combining_input(query) is not None,
     )
+
+
+def combining_input(query: Query) -> Query | None:
+    """Return the subquery of FROM that makes a row of several items (GROUP BY, aggregate, DISTINCT), or None."""
+    if not query.sources or not isinstance(query.sources[0].collection, syntax.SubqueryCollection):
+        return None
+    rows = query.sources[0].collection.query
+    combines = rows.distinct or rows.group_by or has_aggregates(rows) or combining_input(rows) is not None
+    return rows if combines else None
 
 
 def distinct_input(query: Query) -> Query | None:
@@ -69,7 +81,7 @@ def distinct_input(query: Query) -> Query | None:
             where=None,
             group_by=(),
             distinct=False,
-        ) if rows.distinct and not rows.group_by and not has_aggregates(rows):
+        ) if rows.distinct and not rows.group_by and not has_aggregates(rows) and combining_input(rows) is None:
             match syntax.selected(query.select):
                 case (syntax.FunctionCall(name="COUNT", arguments=(syntax.Literal(),)),):
                     return rows

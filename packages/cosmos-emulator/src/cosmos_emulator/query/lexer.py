@@ -39,7 +39,10 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """`text` is a keyword in capitals, operator or name; `value` that of a number or string."""
+    """`text` is an operator, name or keyword in capitals.
+
+    `value` is that of a number or string, or a keyword as written.
+    """
 
     kind: Kind
     text: str
@@ -50,7 +53,7 @@ class Token:
 _TOKEN = re.compile(
     r"""
     (?P<blank>\s+|--[^\n]*)
-  | (?P<number>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)
+  | (?P<number>(?:0[xX][0-9a-fA-F]+|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)(?!\w))
   | (?P<word>[^\W\d]\w*)
   | (?P<string>"[^"\\]*(?:\\.[^"\\]*)*"|'[^'\\]*(?:\\.[^'\\]*)*')
   | (?P<parameter>@\w+)
@@ -60,7 +63,8 @@ _TOKEN = re.compile(
 )
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "\\": "\\", "/": "/", "'": "'", '"': '"'}
-_EXACT_DIGITS = 18
+_MOST_DIGITS = 400  # more are beyond every double
+_LARGEST_INTEGER = 2**63 - 1
 
 
 def tokenize(text: str) -> list[Token]:
@@ -87,7 +91,7 @@ def _token(match: re.Match[str]) -> Token:
         case "word":
             upper = text.upper()
             if upper in KEYWORDS:
-                return Token(Kind.KEYWORD, upper, location)
+                return Token(Kind.KEYWORD, upper, location, text)
             return Token(Kind.IDENTIFIER, text, location)
         case "number":
             return Token(Kind.NUMBER, text, location, _number(text, location))
@@ -99,7 +103,13 @@ def _token(match: re.Match[str]) -> Token:
 
 
 def _number(text: str, location: Location) -> Number:
-    if text.isdecimal() and len(text) <= _EXACT_DIGITS:
+    """Parse a literal. Integers of 64 bits are exact (https://learn.microsoft.com/cosmos-db/query/is-integer)."""
+    if text[:2] in ("0x", "0X"):
+        integer = int(text, 16)
+        if integer >= 2**64:
+            raise syntax_error(text, location)
+        return integer if integer <= _LARGEST_INTEGER else number(float(integer))
+    if text.isdecimal() and len(text) <= _MOST_DIGITS and int(text) <= _LARGEST_INTEGER:
         return int(text)
     value = float(text)
     if math.isinf(value):

@@ -38,7 +38,8 @@ _BINARY_POWER = {
 }
 _POSTFIX_TESTS = ("IN", "BETWEEN", "LIKE", "NOT")
 _CONSTANTS: dict[str, JsonOrUndefined] = {"TRUE": True, "FALSE": False, "NULL": None, "UNDEFINED": UNDEFINED}
-_UNSUPPORTED_SUBQUERIES = ("ALL", "FIRST", "LAST")
+# FIRST and LAST are in microsoft/vscode-cosmosdb, skills/cosmosdb-nosql-query-generation.
+_SUBQUERIES: dict[str, syntax.SubqueryKind] = {"FIRST": "FIRST", "LAST": "LAST"}
 
 T = TypeVar("T")
 
@@ -123,7 +124,8 @@ class _Parser:
             raise self._unexpected()
 
     def _unexpected(self) -> Exception:
-        return syntax_error(self._next.text, self._next.location)
+        token = self._next
+        return syntax_error(str(token.value) if token.kind is Kind.KEYWORD else token.text, token.location)
 
     def _since(self, start: Token) -> Location:
         return Location(start.location.start, self._tokens[max(self._position - 1, 0)].location.end)
@@ -452,8 +454,11 @@ class _Parser:
             return syntax.UdfCall(name, arguments, location=self._since(start))
         if not self._operator("("):
             return syntax.Identifier(name, location=start.location)
-        if name.upper() in _UNSUPPORTED_SUBQUERIES and self._at(Kind.KEYWORD, "SELECT"):
-            raise not_supported(f"{name.upper()} subquery", start.location)
+        if self._at(Kind.KEYWORD, "SELECT"):
+            if name.upper() == "ALL":
+                raise not_supported("ALL subquery", start.location)
+            if (kind := _SUBQUERIES.get(name.upper())) is not None:
+                return syntax.Subquery(kind, self._subquery(), location=self._since(start))
         return self._call(start)
 
     def _call(self, start: Token) -> Expression:
@@ -472,7 +477,7 @@ class _Parser:
         if token.text in ("EXISTS", "ARRAY"):
             self._advance()
             self._expect("(")
-            kind: OneOf["EXISTS", "ARRAY"] = "EXISTS" if token.text == "EXISTS" else "ARRAY"
+            kind: syntax.SubqueryKind = "EXISTS" if token.text == "EXISTS" else "ARRAY"
             return syntax.Subquery(kind, self._subquery(), location=self._since(token))
         raise self._unexpected()
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import product
 
+from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.query import syntax
 from cosmos_emulator.query.analysis import pinned_values
 from cosmos_emulator.query.compiled import compile_query
 from cosmos_emulator.query.compiler.grouping import has_aggregates, is_aggregate
 from cosmos_emulator.query.counts import row_counts
 from cosmos_emulator.query.errors import evaluation_error
-from cosmos_emulator.query.features import QueryFeatures, distinct_input, features_of
+from cosmos_emulator.query.features import QueryFeatures, combining_input, distinct_input, features_of
 from cosmos_emulator.query.printer import print_query, printed
 from cosmos_emulator.query.rewriting import rewritten_query
 from cosmos_emulator.query.syntax import Expression, FunctionCall, Query
@@ -47,8 +48,10 @@ def query_plan(
     partition_key_paths: Sequence[Sequence[str]],
     supported_features: Collection[str] | None,
     effective_partition_key: EffectivePartitionKey,
+    *,
+    in_one_partition: bool = False,
 ) -> dict[str, Json]:
-    """Return the plan of a query for a container.
+    """Return the plan of a query for a container, or for one physical partition of it (`in_one_partition`).
 
     `partition_key_paths` has the steps of each path, such as `[("postId",)]`. Raises 400 if the query is invalid or
     needs a feature missing from `supported_features` (None: not checked).
@@ -60,6 +63,8 @@ def query_plan(
         _check_supported(counted or query, features, supported_features, counts_distinct=counted is not None)
     ranges = query_ranges(query, parameters, partition_key_paths, effective_partition_key)
     is_pinned = len(ranges) == 1 and ranges[0]["min"] == ranges[0]["max"]
+    if features.reads_combined_rows and not in_one_partition and not is_pinned:
+        raise combined_across_partitions()
     info = _query_info(counted or query, parameters, features, is_pinned)
     if counted is not None:
         info |= _count_of_rows(query, counted)
@@ -68,6 +73,19 @@ def query_plan(
         "queryInfo": info,
         "queryRanges": [*ranges],
     }
+
+
+def combined_across_partitions() -> CosmosError:
+    """Return the error for a query whose groups would have to be merged before the rest of the query runs.
+
+    People wrap GROUP BY in FROM because azure-cosmos then sends it (azure-cosmos-mcp-server-samples#22). Each physical
+    partition makes groups of its own, which no SDK merges (azure-cosmos-dotnet-v3#1815, #2133). Such rows would be
+    wrong without an error.
+    """
+    return evaluation_error(
+        "A subquery in FROM with GROUP BY, DISTINCT or an aggregate makes rows of its own in each physical partition, "
+        "and this query reads several. Specify the partition key, or use the clause in the outer query."
+    )
 
 
 def _never_called(name: str, _arguments: list[JsonOrUndefined]) -> JsonOrUndefined:
@@ -141,24 +159,28 @@ def _aggregate_name(node: Expression) -> str | None:
 def _check_supported(
     query: Query, features: QueryFeatures, supported: Collection[str], *, counts_distinct: bool
 ) -> None:
-    calls = [name for name in _aliases(query).values() if name is not None]
+    calls = [name for name in (*_aliases(query).values(), *_value_aggregates(query)) if name is not None]
+    # QueryFeatures.cs of the .NET SDK.
     needed = {
         "Aggregate": features.has_aggregates,
-        "CountIf": "CountIf" in (*calls, *_value_aggregates(query)),
+        "CountIf": "CountIf" in calls,
         "DCount": counts_distinct,
         "Distinct": features.has_distinct,
         "GroupBy": features.has_group_by,
-        # MAKELIST and MAKESET need no feature: .NET does not list one, and runs them (AggregateQueryTests.cs).
-        "NonValueAggregate": features.has_aggregates and not features.has_group_by and not features.is_select_value,
+        "ListAndSetAggregate": "MakeList" in calls or "MakeSet" in calls,
+        "MultipleAggregates": len(calls) > 1,
         "MultipleOrderBy": len(query.order_by) > 1,
+        "NonValueAggregate": features.has_aggregates and not features.is_select_value,
         "OffsetAndLimit": features.has_offset_limit,
         "OrderBy": features.has_order_by,
         "Top": features.has_top,
     }
     missing = [name for name, is_needed in needed.items() if is_needed and name not in supported]
     if missing:
-        message = f"The query needs {', '.join(missing)}, which the calling client does not support."
-        raise evaluation_error(message)
+        # Sorted and worded as by the service: AzureCosmosDB/azure-cosmos-mcp-server-samples#22.
+        raise evaluation_error(
+            f"Query contains the following features, which the calling client does not support: {' '.join(missing)}"
+        )
 
 
 # Ranges
@@ -171,7 +193,8 @@ def query_ranges(
     effective_partition_key: EffectivePartitionKey,
 ) -> list[dict[str, Json]]:
     """Return the EPK ranges of all matches: points if keys are pinned, one empty range if nothing matches."""
-    query = distinct_input(query) or query
+    while (rows := combining_input(query)) is not None:
+        query = rows
     if not query.sources:
         return [_EMPTY_RANGE]
     pinned = [pinned_values(query, parameters, tuple(path)) for path in partition_key_paths]

@@ -168,11 +168,14 @@ class UdfCall(Node):
     arguments: tuple[Expression, ...]
 
 
+SubqueryKind: TypeAlias = OneOf["SCALAR", "EXISTS", "ARRAY", "FIRST", "LAST"]
+
+
 @dataclass(frozen=True, slots=True)
 class Subquery(Node):
-    """`(SELECT …)`, `EXISTS(SELECT …)` or `ARRAY(SELECT …)`."""
+    """`(SELECT …)`, or a keyword with it: `EXISTS(SELECT …)`."""
 
-    kind: OneOf["SCALAR", "EXISTS", "ARRAY"]
+    kind: SubqueryKind
     query: Query
 
 

@@ -64,7 +64,10 @@ class PagedQuery:
         self._passed = PassedEntries(self._served, order or ())
         self._filtered = text.query.where is not None
         self._charges = charges
-        if self._compiled.features.has_order_by and not self._order_served and not lenient_order_by:
+        features = self._compiled.features
+        # The order of its rows does not change an aggregate.
+        is_ordered = features.has_order_by and (features.has_group_by or not features.has_aggregates)
+        if is_ordered and not self._order_served and not lenient_order_by:
             raise _unserved_order(text)
 
     @property

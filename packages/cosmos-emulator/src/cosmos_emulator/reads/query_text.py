@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import dataclass, replace
 from typing import Final
@@ -31,12 +32,14 @@ from cosmos_emulator.query import (
     resume_filter,
     selected_paths,
 )
+from cosmos_emulator.query.errors import evaluation_error
 from cosmos_emulator.store.items import Clock
 
 LONG_TEXT_BYTES: Final = 4096
 """Request bodies from this size on are parsed in a worker thread, because it takes about 5 µs per character."""
 
 _MAX_TEXT: Final = 512 * 1024
+_PARAMETER: Final = re.compile(r"@\w+")
 # All that SDKs send (SqlQuerySpec.cs). The level, of the .NET SDK, has no effect here.
 _MEMBERS: Final = {"query", "parameters", "resumeFilter", "clientQLCompatibilityLevel"}
 
@@ -59,9 +62,18 @@ class QueryText:
         """Return the EPK ranges of all matches (azure-cosmos query_execution_info.py)."""
         return query_ranges(self.query, self.parameters, definition.paths, _hasher(definition))
 
-    def plan(self, definition: PartitionKeyDefinition, supported_features: set[str]) -> JsonObject:
+    def plan(
+        self, definition: PartitionKeyDefinition, supported_features: set[str], *, in_one_partition: bool = False
+    ) -> JsonObject:
         """Return the plan for a client that merges ranges."""
-        return query_plan(self.query, self.parameters, definition.paths, supported_features, _hasher(definition))
+        return query_plan(
+            self.query,
+            self.parameters,
+            definition.paths,
+            supported_features,
+            _hasher(definition),
+            in_one_partition=in_one_partition,
+        )
 
     def served_predicates(self, policy: IndexingPolicy) -> list[Predicate]:
         """Return all matches' conditions that an index can serve."""
@@ -107,14 +119,26 @@ def parse_query(text: str, parameters: Json, dialect: Dialect = PLAIN) -> QueryT
         raise CosmosError(400, f"The SQL query text exceeded the maximum limit of {_MAX_TEXT} characters.")
     if not isinstance(parameters, list):
         raise CosmosError(400, "The parameters of a query must be an array.")
-    return QueryText(parse(text), dict(map(_parameter, parameters)), "udf" in text.lower(), dialect)
+    return QueryText(parse(text), _parameters(parameters), "udf" in text.lower(), dialect)
 
 
-def _parameter(parameter: Json) -> tuple[str, Json]:
-    match parameter:
-        case {"name": str() as name, "value": value} if name.startswith("@"):
-            return name, value
-    raise CosmosError(400, "A query parameter must have a 'name' that starts with '@' and a 'value'.")
+def _parameters(parameters: list[Json]) -> dict[str, Json]:
+    """Return values by name. Errors: microsoft/spring-data-cosmosdb#557 and #221."""
+    values: dict[str, Json] = {}
+    for parameter in parameters:
+        match parameter:
+            case {"name": str() as name, "value": value}:
+                if not _PARAMETER.fullmatch(name):
+                    raise evaluation_error(
+                        f"Invalid query. Specified parameter name '{name}' is invalid. Parameter names should be in "
+                        "the format of symbol '@' followed by a valid identifier. E.g. @param1"
+                    )
+                if name in values:
+                    raise evaluation_error(f"Invalid query. Specified duplicate parameter name '{name}'.")
+                values[name] = value
+            case _:
+                raise CosmosError(400, "A query parameter must have a 'name' that starts with '@' and a 'value'.")
+    return values
 
 
 def _hasher(definition: PartitionKeyDefinition) -> EffectivePartitionKey:

@@ -51,22 +51,21 @@ export function errorOf(response, content) {
   return new ApiError(response.status, subStatus, code, readable(message), chargeRu);
 }
 
-/** Extract the errors from `Message: {"Errors":["…"]}\r\nActivityId: …`; return any other text unchanged. */
+/**
+ * Extract the errors from `Message: {"Errors":["…"]}\r\nActivityId: …`, or those of a query, `{"errors":[{…}]}`; return any
+ * other text unchanged.
+ */
 function readable(message) {
   const errors = /^Message: (\{.*\})\r?\n/s.exec(message);
   if (!errors) return message;
   try {
-    return JSON.parse(errors[1]).Errors.map(ofQuery).join("\n");
+    const {Errors: texts, errors: ofQuery} = JSON.parse(errors[1]);
+    return (texts ?? ofQuery.map(located)).join("\n");
   } catch {
     return message;
   }
 }
 
-/** Extract the messages from a query's errors, which are JSON; return any other text unchanged. */
-function ofQuery(text) {
-  try {
-    return JSON.parse(text).errors.map(({message, location}) => message + (location ? ` (at character ${location.start + 1} of the query)` : "")).join("\n");
-  } catch {
-    return text;
-  }
+function located({message, location}) {
+  return message + (location ? ` (at character ${location.start + 1} of the query)` : "");
 }

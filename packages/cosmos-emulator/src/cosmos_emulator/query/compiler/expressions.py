@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Protocol
@@ -22,10 +24,14 @@ from cosmos_emulator.query.compiler.scope import Constant, Context, Evaluator, F
 from cosmos_emulator.query.errors import evaluation_error, not_supported, query_error
 from cosmos_emulator.query.functions import FUNCTIONS, PLANAR_FUNCTIONS, UNSUPPORTED_FUNCTIONS, Evaluated, Function
 from cosmos_emulator.query.functions.function import Call
+from cosmos_emulator.query.functions.regex import REGEX_FUNCTIONS
 from cosmos_emulator.query.syntax import Expression
 from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined, finite
 
 Rows = Callable[[Frame], Iterator[Json]]
+
+# learn.microsoft.com/cosmos-db/query/tostring and stringtonumber; no result can contain them.
+_NUMBERS = {"NaN": math.nan, "Infinity": math.inf}
 
 
 class AggregateCalls(Protocol):
@@ -76,6 +82,8 @@ class ExpressionCompiler:
                 return Constant(value)
             case syntax.Parameter():
                 return Constant(self._context.parameter(node))
+            case syntax.Identifier(name=name) if name in _NUMBERS and self._scope.slot_of(name) is None:
+                return Constant(_NUMBERS[name])
             case syntax.Identifier():
                 return slot_evaluator(self._scope.resolve(node))
             case syntax.Index(target=target, index=index):
@@ -184,8 +192,8 @@ class ExpressionCompiler:
         return _folded(evaluate, arguments)
 
     def _call(self, function: Function) -> Call:
-        if function.name == "REGEXMATCH":
-            return self._context.regex_match
+        if function.name in REGEX_FUNCTIONS:
+            return partial(REGEX_FUNCTIONS[function.name], self._context.regex)
         if self._context.is_planar and function.name in PLANAR_FUNCTIONS:
             return PLANAR_FUNCTIONS[function.name].call
         return partial(function.call, self._context.clock) if function.reads_clock else function.call
@@ -219,6 +227,10 @@ class ExpressionCompiler:
                 return lambda frame: any(True for _ in rows(frame))
             case "ARRAY":
                 return lambda frame: list(rows(frame))
+            case "FIRST":
+                return lambda frame: next(rows(frame), UNDEFINED)
+            case "LAST":
+                return lambda frame: next(iter(deque(rows(frame), maxlen=1)), UNDEFINED)
             case "SCALAR":
                 return lambda frame: _single(rows(frame))
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from cosmos_emulator.query.errors import query_error
-from cosmos_emulator.query.functions.regex import RegexMatcher
+from cosmos_emulator.query.functions.regex import RegexFunctions
 from cosmos_emulator.query.syntax import Identifier, Parameter, PathCollection, UdfCall
 from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined
 
@@ -89,7 +89,7 @@ class Context:
     udf_calls: int = 0
     joins: int = 0
     positions: list[int] = field(default_factory=list)  # slots with the indexes of the top level's current row
-    regex_match: RegexMatcher = field(default_factory=RegexMatcher)  # one time limit per query
+    regex: RegexFunctions = field(default_factory=RegexFunctions)  # one time limit per query
     computed: Mapping[str, Evaluator] = field(default_factory=dict)
     is_planar: bool = False
     clock: Callable[[], float] = time.time

@@ -85,7 +85,7 @@ def compile_selection(query: Query, context: Context, scope: Scope) -> Selection
 def set_dialect(dialect: Dialect, context: Context) -> None:
     """Apply a dialect to a compilation. Computed properties cannot use each other."""
     context.is_planar = dialect.is_planar
-    own = Context({}, regex_match=context.regex_match)
+    own = Context({}, regex=context.regex)
     context.computed = {
         name: compile_selection(query, own, Scope(opens_container=True)).project
         for name, query in dialect.computed.items()

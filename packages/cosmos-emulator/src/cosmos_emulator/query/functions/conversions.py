@@ -17,7 +17,7 @@ from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined, finit
 def _to_string(value: JsonOrUndefined) -> JsonOrUndefined:
     if type(value) is str:
         return value
-    if finite(value) is UNDEFINED:
+    if value is UNDEFINED:
         return UNDEFINED
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
     check_text(len(text))

@@ -15,6 +15,10 @@ from cosmos_emulator.query.functions.function import Evaluated, Function, table
 from cosmos_emulator.query.values import UNDEFINED, JsonOrUndefined, Undefined, is_integral, is_number
 
 _ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,7}))?)?Z?)?", re.ASCII)
+# learn.microsoft.com/cosmos-db/query/is-datetime. The other functions do not accept a blank or a day with a Z.
+_VALID = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,7}))?)?Z?", re.ASCII)
+# An escaped character, or a specifier of DATETIMEFORMAT.
+_SPECIFIER = re.compile(r"\\(.)|yyyy|MM|dd|HH|hh|mm|ss|f{1,7}|F{1,7}", re.DOTALL)
 _EPOCH_DAY = date(1970, 1, 1).toordinal()
 _LAST_DAY = date.max.toordinal()
 _WINDOWS_EPOCH = (date(1601, 1, 1).toordinal() - _EPOCH_DAY) * 864_000_000_000
@@ -80,8 +84,8 @@ def _text(ticks: int) -> str:
     return f"{day}T{at.hour:02}:{at.minute:02}:{at.second:02}.{at.fraction:07}Z"
 
 
-def _parsed(text: JsonOrUndefined) -> int | None:
-    match = _ISO.fullmatch(text) if type(text) is str else None
+def _parsed(text: JsonOrUndefined, form: re.Pattern[str] = _ISO) -> int | None:
+    match = form.fullmatch(text) if type(text) is str else None
     if match is None:
         return None
     year, month, day, hour, minute, second, fraction = match.groups(default="0")
@@ -221,20 +225,72 @@ def _current_timestamp(clock: Callable[[], float]) -> int:
     return _now(clock) // _TICKS["millisecond"]
 
 
+def _moved_now(sign: int) -> Callable[..., str | Undefined]:
+    """Make NOW or AGO: the present, moved forward or back by an amount of a part."""
+
+    def call(clock: Callable[[], float], part: JsonOrUndefined = "s", amount: JsonOrUndefined = 0) -> str | Undefined:
+        moved = sign * amount if is_integral(amount) else UNDEFINED
+        return _date_time_add(part, moved, _current_date_time(clock))
+
+    return call
+
+
+def _part_of(part: str) -> Callable[..., int | Undefined]:
+    return lambda moment: _date_time_part(part, moment)
+
+
+def _is_date_time(value: JsonOrUndefined) -> bool:
+    return _parsed(value, _VALID) is not None
+
+
+def _date_time_format(moment: JsonOrUndefined, form: JsonOrUndefined) -> str | Undefined:
+    ticks = _parsed(moment, _VALID)
+    if ticks is None or type(form) is not str:
+        return UNDEFINED
+    at = _moment(ticks)
+    parts = {
+        "yyyy": f"{at.year:04}",
+        "MM": f"{at.month:02}",
+        "dd": f"{at.day:02}",
+        "HH": f"{at.hour:02}",
+        "hh": f"{(at.hour + 11) % 12 + 1:02}",
+        "mm": f"{at.minute:02}",
+        "ss": f"{at.second:02}",
+    }
+
+    def shown(match: re.Match[str]) -> str:
+        specifier = match[0]
+        if match[1] is not None:
+            return match[1]
+        if specifier in parts:
+            return parts[specifier]
+        digits = f"{at.fraction:07}"[: len(specifier)]
+        return digits.rstrip("0") if specifier[0] == "F" else digits
+
+    return _SPECIFIER.sub(shown, form)
+
+
 DATE_FUNCTIONS = table(
+    Function("AGO", _moved_now(-1), 2, 2, Evaluated.PER_ROW, reads_clock=True),
     Function("DATETIMEADD", _date_time_add, 3, 3),
     Function("DATETIMEBIN", _date_time_bin, 2, 4),
     Function("DATETIMEDIFF", _date_time_diff, 3, 3),
+    Function("DATETIMEFORMAT", _date_time_format, 2, 2),
     Function("DATETIMEFROMPARTS", _date_time_from_parts, 3, 7),
     Function("DATETIMEPART", _date_time_part, 2, 2),
     Function("DATETIMETOTICKS", _date_time_to_ticks, 1, 1),
     Function("DATETIMETOTIMESTAMP", _date_time_to_timestamp, 1, 1),
+    Function("DAY", _part_of("day"), 1, 1),
     Function("GETCURRENTDATETIME", _current_date_time, 0, 0, Evaluated.PER_ROW, reads_clock=True),
     Function("GETCURRENTDATETIMESTATIC", _current_date_time, 0, 0, Evaluated.PER_QUERY, reads_clock=True),
     Function("GETCURRENTTICKS", _now, 0, 0, Evaluated.PER_ROW, reads_clock=True),
     Function("GETCURRENTTICKSSTATIC", _now, 0, 0, Evaluated.PER_QUERY, reads_clock=True),
     Function("GETCURRENTTIMESTAMP", _current_timestamp, 0, 0, Evaluated.PER_ROW, reads_clock=True),
     Function("GETCURRENTTIMESTAMPSTATIC", _current_timestamp, 0, 0, Evaluated.PER_QUERY, reads_clock=True),
+    Function("IS_DATETIME", _is_date_time, 1, 1),
+    Function("MONTH", _part_of("month"), 1, 1),
+    Function("NOW", _moved_now(1), 0, 2, Evaluated.PER_ROW, reads_clock=True),
     Function("TICKSTODATETIME", _ticks_to_date_time, 1, 1),
     Function("TIMESTAMPTODATETIME", _timestamp_to_date_time, 1, 1),
+    Function("YEAR", _part_of("year"), 1, 1),
 )

@@ -57,6 +57,8 @@ def _sign(value: float) -> Number:
 def _log(value: float, base: float | None = None) -> float:
     if value == 0:
         return -math.inf
+    if base == 10:
+        return math.log10(value)  # a quotient differs in the last digit
     return math.log(value) if base is None else math.log(value, base)
 
 

@@ -1,4 +1,7 @@
-"""REGEXMATCH on the regex package, which resembles the service's PCRE, has time limits, and lets other threads run."""
+"""Functions with regular expressions.
+
+The regex package resembles the service's PCRE, has time limits, and lets other threads run.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,23 @@ import math
 import re
 import sys
 import time
+from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from itertools import islice
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from cosmos_emulator.pacing import checkpoint, large_value, remaining_s
 from cosmos_emulator.query.errors import evaluation_error
-from cosmos_emulator.query.values import UNDEFINED, JsonOrUndefined, Undefined
+from cosmos_emulator.query.functions.function import Call
+from cosmos_emulator.query.sizes import check_text
+from cosmos_emulator.query.values import UNDEFINED, JsonOrUndefined, Undefined, is_integral
 
 if TYPE_CHECKING:
     import regex  # type: ignore[import-untyped]  # has no types
 
     from cosmos_emulator.errors import CosmosError
+
+T = TypeVar("T")
 
 MAX_PATTERN: Final = 1000
 MAX_COPIES: Final = 100_000
@@ -35,19 +44,95 @@ _QUANTIFIER: Final = re.compile(r"[*+?{]")
 _BRACE: Final = re.compile(r"\\.(?:\{[^}]*\})?|\{(?!\d+(?:,\d*)?\})", re.DOTALL)
 
 
-class RegexMatcher:
-    """REGEXMATCH for one query, whose matches share a time limit."""
+class RegexFunctions:
+    """The functions of one query, whose matches share a time limit.
+
+    Each returns undefined if a pattern or modifier is malformed. It raises 400 if a limit is exceeded or the pattern is
+    not supported.
+    """
 
     def __init__(self) -> None:
         self._left_s = QUERY_S
 
-    def __call__(
+    def match(
         self, text: JsonOrUndefined, pattern: JsonOrUndefined, modifiers: JsonOrUndefined = ""
     ) -> bool | Undefined:
-        """Return whether the pattern occurs; undefined if a pattern or modifier is malformed.
+        """Return whether the pattern occurs."""
+        return self._found(text, pattern, modifiers, lambda on, text, wait: on.search(text, timeout=wait) is not None)
 
-        Raises 400 if a limit is exceeded or the pattern is not supported.
-        """
+    def extract(
+        self,
+        text: JsonOrUndefined,
+        pattern: JsonOrUndefined,
+        modifiers: JsonOrUndefined = "",
+        group: JsonOrUndefined = 0,
+    ) -> JsonOrUndefined:
+        """Return the first match, or a group of it; undefined if there is none, for which no value is documented."""
+        found = self.extract_all(text, pattern, modifiers, group, most=1)
+        return found[0] if type(found) is list and found else UNDEFINED
+
+    def extract_all(
+        self,
+        text: JsonOrUndefined,
+        pattern: JsonOrUndefined,
+        modifiers: JsonOrUndefined = "",
+        group: JsonOrUndefined = 0,
+        *,
+        most: int | None = None,
+    ) -> JsonOrUndefined:
+        """Return all matches, or a group of each."""
+        if not is_integral(group) or group < 0:
+            return UNDEFINED
+        number = int(group)
+
+        def find(on: regex.Pattern[str], text: str, wait: float | None) -> JsonOrUndefined:
+            if number > on.groups:
+                return UNDEFINED
+            found = (match[number] for match in on.finditer(text, timeout=wait))
+            return [part for part in islice(found, most) if part is not None]
+
+        return self._found(text, pattern, modifiers, find)
+
+    def replace(
+        self,
+        text: JsonOrUndefined,
+        pattern: JsonOrUndefined,
+        new: JsonOrUndefined,
+        modifiers: JsonOrUndefined = "",
+        *,
+        most: int = 1,
+    ) -> JsonOrUndefined:
+        """Replace the first match by a text as it is."""
+        if type(new) is not str:
+            return UNDEFINED
+
+        def find(on: regex.Pattern[str], text: str, wait: float | None) -> JsonOrUndefined:
+            added = 0
+
+            def replacement(_: object) -> str:
+                nonlocal added
+                added += len(new)
+                check_text(added)
+                return new
+
+            replaced: str = on.sub(replacement, text, count=most, timeout=wait)
+            return replaced
+
+        return self._found(text, pattern, modifiers, find)
+
+    def replace_all(
+        self, text: JsonOrUndefined, pattern: JsonOrUndefined, new: JsonOrUndefined, modifiers: JsonOrUndefined = ""
+    ) -> JsonOrUndefined:
+        """Replace all matches by a text as it is."""
+        return self.replace(text, pattern, new, modifiers, most=0)
+
+    def _found(
+        self,
+        text: JsonOrUndefined,
+        pattern: JsonOrUndefined,
+        modifiers: JsonOrUndefined,
+        find: Callable[[regex.Pattern[str], str, float | None], T],
+    ) -> T | Undefined:
         if type(text) is not str or type(pattern) is not str or type(modifiers) is not str:
             return UNDEFINED
         if "regex" not in sys.modules:
@@ -56,11 +141,11 @@ class RegexMatcher:
         if compiled is None:
             return UNDEFINED
         if (len(text) + 2) ** degree <= CHEAP_STEPS:
-            return compiled.search(text) is not None
+            return find(compiled, text, None)
         large_value()
         started = time.perf_counter()
         try:
-            found = compiled.search(text, timeout=min(MATCH_S, self._left_s, remaining_s()))
+            found = find(compiled, text, min(MATCH_S, self._left_s, remaining_s()))
         except TimeoutError:
             checkpoint()
             raise _refusal(pattern, "the match takes too long; simplify the pattern or filter items first") from None
@@ -68,7 +153,16 @@ class RegexMatcher:
         self._left_s -= time.perf_counter() - started
         if self._left_s <= 0:
             raise _refusal(pattern, f"its matches take longer than {QUERY_S:g} s; filter items first")
-        return found is not None
+        return found
+
+
+REGEX_FUNCTIONS: Final[dict[str, Call]] = {
+    "REGEXEXTRACT": RegexFunctions.extract,
+    "REGEXEXTRACTALL": RegexFunctions.extract_all,
+    "REGEXMATCH": RegexFunctions.match,
+    "REGEXREPLACE": RegexFunctions.replace,
+    "REGEXREPLACEALL": RegexFunctions.replace_all,
+}
 
 
 @lru_cache(maxsize=256)

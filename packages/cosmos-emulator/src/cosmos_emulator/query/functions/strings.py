@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cosmos_emulator.query.functions.function import Function, table
-from cosmos_emulator.query.functions.regex import RegexMatcher
+from cosmos_emulator.query.functions.regex import RegexFunctions
 from cosmos_emulator.query.sizes import check_text
 from cosmos_emulator.query.values import UNDEFINED, JsonOrUndefined, Undefined, is_integral
 
@@ -75,6 +75,44 @@ def _index_of(text: JsonOrUndefined, part: JsonOrUndefined, start: JsonOrUndefin
     return text.find(part, max(int(start), 0))
 
 
+def _last_index_of(text: JsonOrUndefined, part: JsonOrUndefined, *start: JsonOrUndefined) -> int | Undefined:
+    """Search backward from `start`, where the part must end at the latest."""
+    if type(text) is not str or type(part) is not str:
+        return UNDEFINED
+    if not start:
+        return text.rfind(part)
+    return text.rfind(part, 0, max(int(start[0]) + 1, 0)) if is_integral(start[0]) else UNDEFINED
+
+
+def _containing(*, all_parts: bool, ignore_case: bool) -> Callable[..., bool | Undefined]:
+    """Make a conjunction or disjunction of CONTAINS, in which an undefined part decides only if no other does."""
+
+    def test(text: JsonOrUndefined, *parts: JsonOrUndefined) -> bool | Undefined:
+        if type(text) is not str:
+            return UNDEFINED
+        whole = text.casefold() if ignore_case else text
+        texts = [part.casefold() if ignore_case else part for part in parts if type(part) is str]
+        if any((part in whole) is not all_parts for part in texts):
+            return not all_parts
+        return all_parts if len(texts) == len(parts) else UNDEFINED
+
+    return test
+
+
+def _cut(find: Callable[[str, str], int], *, after: bool) -> Callable[..., str | Undefined]:
+    """Make a function of a string and a delimiter. Without it, the result is undefined; the service's is unknown."""
+
+    def part(text: JsonOrUndefined, delimiter: JsonOrUndefined) -> str | Undefined:
+        if type(text) is not str or type(delimiter) is not str:
+            return UNDEFINED
+        found = find(text, delimiter)
+        if found < 0:
+            return UNDEFINED
+        return text[found + len(delimiter) :] if after else text[:found]
+
+    return part
+
+
 def _replace(text: JsonOrUndefined, old: JsonOrUndefined, new: JsonOrUndefined) -> str | Undefined:
     if type(text) is not str or type(old) is not str or type(new) is not str:
         return UNDEFINED
@@ -109,13 +147,25 @@ def _string_split(text: JsonOrUndefined, separator: JsonOrUndefined) -> JsonOrUn
 STRING_FUNCTIONS = table(
     Function("CONCAT", _concat, 2, None),
     Function("CONTAINS", _matcher(lambda text, part: part in text), 2, 3),
+    Function("CONTAINS_ALL_CI", _containing(all_parts=True, ignore_case=True), 2, None),
+    Function("CONTAINS_ALL_CS", _containing(all_parts=True, ignore_case=False), 2, None),
+    Function("CONTAINS_ANY_CI", _containing(all_parts=False, ignore_case=True), 2, None),
+    Function("CONTAINS_ANY_CS", _containing(all_parts=False, ignore_case=False), 2, None),
     Function("ENDSWITH", _matcher(str.endswith), 2, 3),
     Function("INDEX_OF", _index_of, 2, 3),
+    Function("LASTINDEXOF", _last_index_of, 2, 3),
+    Function("LASTSUBSTRINGAFTER", _cut(str.rfind, after=True), 2, 2),
+    Function("LASTSUBSTRINGBEFORE", _cut(str.rfind, after=False), 2, 2),
     Function("LEFT", _left, 2, 2),
     Function("LENGTH", _transformer(len), 1, 1),
     Function("LOWER", _transformer(str.lower), 1, 1),
     Function("LTRIM", _trimmer(str.lstrip), 1, 2),
-    Function("REGEXMATCH", RegexMatcher(), 2, 3),  # the compiler uses Context.regex_match
+    # The compiler calls those of Context.regex.
+    Function("REGEXEXTRACT", RegexFunctions().extract, 2, 4),
+    Function("REGEXEXTRACTALL", RegexFunctions().extract_all, 2, 4),
+    Function("REGEXMATCH", RegexFunctions().match, 2, 3),
+    Function("REGEXREPLACE", RegexFunctions().replace, 3, 4),
+    Function("REGEXREPLACEALL", RegexFunctions().replace_all, 3, 4),
     Function("REPLACE", _replace, 3, 3),
     Function("REPLICATE", _replicate, 2, 2),
     Function("REVERSE", _transformer(lambda text: text[::-1]), 1, 1),
@@ -126,6 +176,8 @@ STRING_FUNCTIONS = table(
     Function("STRINGJOIN", _string_join, 2, 2),
     Function("STRINGSPLIT", _string_split, 2, 2),
     Function("SUBSTRING", _substring, 3, 3),
+    Function("SUBSTRINGAFTER", _cut(str.find, after=True), 2, 2),
+    Function("SUBSTRINGBEFORE", _cut(str.find, after=False), 2, 2),
     Function("TRIM", _trimmer(str.strip), 1, 2),
     Function("UPPER", _transformer(str.upper), 1, 1),
 )
