@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cosmos_emulator.query import syntax
-from cosmos_emulator.query.compiler.grouping import has_aggregates, is_aggregate
+from cosmos_emulator.query.compiler.grouping import has_aggregates
 from cosmos_emulator.query.syntax import Query
 
 
@@ -14,7 +14,6 @@ class QueryFeatures:
     """The clauses and expressions that a query uses."""
 
     has_from: bool
-    has_join: bool
     has_top: bool
     has_order_by: bool
     has_aggregates: bool
@@ -22,8 +21,6 @@ class QueryFeatures:
     has_offset_limit: bool
     has_group_by: bool
     is_select_value: bool
-    is_value_aggregate: bool
-    """True for queries such as `SELECT VALUE COUNT(1)`. The Python SDK merges partial results only of this form."""
     counts_items: bool
     """True for `SELECT VALUE COUNT(1) FROM c`, which the service answers from the index without reading items."""
     reads_combined_rows: bool
@@ -47,7 +44,6 @@ def features_of(query: Query) -> QueryFeatures:
     select = query.select
     return QueryFeatures(
         has_from=bool(query.sources),
-        has_join=len(query.sources) > 1,
         has_top=query.top is not None,
         has_order_by=bool(query.order_by),
         has_aggregates=has_aggregates(query),
@@ -55,7 +51,6 @@ def features_of(query: Query) -> QueryFeatures:
         has_offset_limit=query.offset is not None,
         has_group_by=bool(query.group_by),
         is_select_value=isinstance(select, syntax.SelectValue),
-        is_value_aggregate=isinstance(select, syntax.SelectValue) and is_aggregate(select.expression),
         counts_items=_counts_items(query),
         reads_combined_rows=combining_input(query) is not None,
     )
