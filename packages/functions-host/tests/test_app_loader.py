@@ -73,6 +73,39 @@ async def test_an_app_that_the_worker_rejects_does_not_start(tmp_path: Path, sou
         await loaded(app_dir)
 
 
+async def test_a_missing_package_is_named_with_the_import(tmp_path: Path) -> None:
+    app_dir = write_app(tmp_path, "import orders\n", orders="import os\nimport no_such_package\n")
+
+    with pytest.raises(HostStartError, match=r"orders\.py, line 2: No module named 'no_such_package'"):
+        await loaded(app_dir)
+
+
+@pytest.mark.parametrize(("prefix", "served"), [("", ["http_app_func"]), ("api", [])])
+async def test_an_asgi_app_below_a_prefix_is_explained(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, prefix: str, served: list[str]
+) -> None:
+    app_dir = write_app(tmp_path, "del app\nwsgi = func.WsgiFunctionApp(lambda environ, start: [])\n")
+    (app_dir / "host.json").write_text(f'{{"version": "2.0", "extensions": {{"http": {{"routePrefix": "{prefix}"}}}}}}')
+
+    assert await loaded(app_dir) == served
+    assert ('"routePrefix": ""' in caplog.text) == (not served)
+
+
+async def test_types_of_extension_packages_are_not_supported_by_this_host(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    # Stands for azurefunctions-extensions-http-fastapi, whose Request is Starlette's.
+    source = "from azurefunctions.extensions.http.fastapi import Request\n@app.route()\ndef f(req: Request): ...\n"
+    app_dir = write_app(tmp_path, route("good") + source)
+    package = app_dir / "azurefunctions" / "extensions" / "http"
+    package.mkdir(parents=True)
+    (package / "fastapi.py").write_text("class Request: ...\n")
+
+    assert await loaded(app_dir) == ["good"]
+    assert "do not match. This host does not support HTTP streams" in caplog.text
+    assert "Azure would not start" not in caplog.text
+
+
 @pytest.mark.parametrize(
     ("source", "message"),
     [

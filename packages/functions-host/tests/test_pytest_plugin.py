@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import azure.functions as func
 import pytest
 from azure.cosmos import PartitionKey
-from functions_host import InvocationError
-from functions_host.pytest_plugin import RunningFunctions
+from functions_host import HostStartError, InvocationError, ListenerStartError, StartFunctions
 from tests.running import write_app
 
-Start = Callable[..., RunningFunctions]
 APP = """
 import json
 counts = {}
@@ -38,7 +38,9 @@ def app_dir(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("partitions", [3])
-def test_a_change_feed_function_is_tested_in_one_process(cosmos: Any, functions_app: Start, app_dir: Path) -> None:
+def test_a_change_feed_function_is_tested_in_one_process(
+    cosmos: Any, functions_app: StartFunctions, app_dir: Path
+) -> None:
     database = cosmos.client().create_database("shop")
     orders = database.create_container("orders", PartitionKey("/customer"))
     app = functions_app(app_dir, connection="COSMOS")
@@ -48,7 +50,7 @@ def test_a_change_feed_function_is_tested_in_one_process(cosmos: Any, functions_
         orders.create_item({"id": "1", "customer": name})
     app.catch_up("count_order")
 
-    assert [app.get(f"/api/orders/{name}").json() for name in ("ada", "bob", "cyd", "dan")] == [{"count": 1}] * 4
+    assert [app.client.get(f"/api/orders/{name}").json() for name in ("ada", "bob", "cyd", "dan")] == [{"count": 1}] * 4
     leases = list(
         database.get_container_client("leases").query_items("SELECT * FROM c", enable_cross_partition_query=True)
     )
@@ -57,7 +59,7 @@ def test_a_change_feed_function_is_tested_in_one_process(cosmos: Any, functions_
     assert time.monotonic() - began < 4
 
 
-def test_a_function_is_invoked_with_items(cosmos: Any, functions_app: Start, app_dir: Path) -> None:
+def test_a_function_is_invoked_with_items(cosmos: Any, functions_app: StartFunctions, app_dir: Path) -> None:
     cosmos.client().create_database("shop").create_container("orders", PartitionKey("/customer"))
     app = functions_app(app_dir, connection="COSMOS")
 
@@ -68,20 +70,157 @@ def test_a_function_is_invoked_with_items(cosmos: Any, functions_app: Start, app
         app.invoke("missing")
 
     assert isinstance(failed.value.__cause__, KeyError)
-    assert app.get("/api/orders/ada").json() == {"count": 2}
+    assert app.client.get("/api/orders/ada").json() == {"count": 2}
 
 
-async def test_requests_return_status_headers_and_body(functions_app: Start, tmp_path: Path) -> None:
+async def test_requests_return_status_headers_and_body(functions_app: StartFunctions, tmp_path: Path) -> None:
     app = functions_app(
         write_app(tmp_path, APP.partition("@app.cosmos")[0] + "@app.route(" + APP.partition("@app.route(")[2])
     )
-    created, missing = app.post("/api/orders/ada", {"amount": 2}), app.get("/api/missing")
+    created, missing = app.client.post("/api/orders/ada", json={"amount": 2}), app.client.get("/api/missing")
 
-    assert (created.status, created.json(), created.headers["content-type"]) == (
+    assert (created.status_code, created.json(), created.headers["content-type"]) == (
         201,
         {"amount": 2},
         "text/plain; charset=utf-8",
     )
-    assert (missing.status, missing.body) == (404, b"")
+    assert (missing.status_code, missing.content) == (404, b"")
     with pytest.raises(KeyError):
         app.catch_up("orders")
+
+
+def test_requests_have_forms_files_bytes_and_redirects(functions_app: StartFunctions, tmp_path: Path) -> None:
+    source = """
+@app.route(route="echo/{name}", methods=["POST"])
+def echo(req):
+    if req.route_params["name"] == "away":
+        return func.HttpResponse(status_code=302, headers={"Location": "/"})
+    return func.HttpResponse(req.get_body(), headers={"X-Name": req.route_params["name"]})
+"""
+    client = functions_app(write_app(tmp_path, source)).client
+
+    assert client.post("/api/echo/a b", content=b"\xff").content == b"\xff"
+    assert client.post("/api/echo/a b").headers["x-name"] == "a b"
+    assert client.post("/api/echo/a", data={"a": "1 2"}).text == "a=1+2"
+    assert client.post("/api/echo/away").status_code == 302
+
+
+TIMER = """
+import os
+
+@app.timer_trigger(arg_name="timer", schedule="*/1 * * * * *", run_on_startup=True)
+def tick(timer):
+    with open(os.environ["CALLS"], "a") as calls:
+        calls.write("x")
+"""
+
+
+def test_the_timers_of_two_apps_in_one_directory_run(functions_app: StartFunctions, tmp_path: Path) -> None:
+    app_dir = write_app(tmp_path / "app", TIMER)
+    calls = [tmp_path / "first", tmp_path / "second"]
+
+    for file in calls:
+        functions_app(app_dir, environment={"CALLS": str(file)})
+        deadline = time.monotonic() + 30
+        while not file.is_file() and time.monotonic() < deadline:
+            time.sleep(0.02)
+
+    assert all(file.is_file() for file in calls)
+    assert not (app_dir / ".data").exists()
+
+
+@pytest.mark.parametrize("definition", ["def", "async def"])
+def test_a_function_that_exits_is_a_failed_call(
+    functions_app: StartFunctions, tmp_path: Path, caplog: pytest.LogCaptureFixture, definition: str
+) -> None:
+    source = f"""
+import sys
+
+@app.route(route="leave")
+{definition} leave(req):
+    sys.exit(3)
+
+@app.route(route="stay")
+{definition} stay(req):
+    return "ok"
+"""
+    client = functions_app(write_app(tmp_path, source)).client
+
+    assert client.get("/api/leave").status_code == 500
+    assert client.get("/api/stay").text == "ok"
+    assert "function=leave" in caplog.text
+    assert "outcome=failed" in caplog.text
+
+
+def test_a_missing_container_is_named_at_once(cosmos: Any, functions_app: StartFunctions, app_dir: Path) -> None:
+    began = time.monotonic()
+
+    with pytest.raises(ListenerStartError, match=r"'count_order' was unable to start: .*shop"):
+        functions_app(app_dir, connection="COSMOS")
+
+    assert time.monotonic() - began < 10
+    app = functions_app(app_dir, connection="COSMOS", wait=False)
+    assert app.client.get("/api/orders/ada").json() == {"count": 0}
+
+
+def test_functions_in_error_are_named_at_once(functions_app: StartFunctions, tmp_path: Path) -> None:
+    source = """
+@app.route(route="a")
+def a(request):
+    return "ok"
+
+@app.route(route="a")
+def b(req):
+    return "ok"
+
+@app.route(route="a")
+def c(req):
+    return "ok"
+"""
+    with pytest.raises(HostStartError, match=r"function 'a': cannot load.*function 'c': function 'b' already handles"):
+        functions_app(write_app(tmp_path, source))
+
+
+QUEUE = """
+import json
+
+@app.route(route="orders", methods=["POST"])
+@app.queue_output(arg_name="message", queue_name="orders", connection="STORAGE")
+def order(req: func.HttpRequest, message: func.Out[str]) -> func.HttpResponse:
+    if req.params.get("send"):
+        message.set(req.params["send"])
+    return func.HttpResponse(status_code=202)
+
+@app.queue_trigger(arg_name="message", queue_name="orders", connection="STORAGE")
+@app.blob_output(arg_name="$return", path="orders/{id}", connection="STORAGE")
+def store(message: func.QueueMessage):
+    return message.get_body().decode().upper()
+"""
+
+
+def test_other_triggers_are_called_and_their_outputs_kept(functions_app: StartFunctions, tmp_path: Path) -> None:
+    app = functions_app(write_app(tmp_path, QUEUE))
+
+    assert app.client.post("/api/orders?send=a").status_code == 202
+    assert app.client.post("/api/orders").status_code == 202
+    app.invoke("store", func.QueueMessage(body=b"ada"))
+
+    assert app.outputs("order") == [{"message": "a"}]
+    assert app.outputs("STORE") == [{"$return": "ADA"}]
+    with pytest.raises(KeyError):
+        app.outputs("missing")
+
+
+class TestOrderOfFixtures:
+    @pytest.fixture
+    def cosmos(self) -> Iterator[None]:
+        yield
+        assert "RUNNING" not in os.environ, "the emulator stops before the app"
+
+    @pytest.fixture
+    def shop(self, cosmos: None) -> None:
+        return None
+
+    def test_the_app_stops_before_the_emulator(self, functions_app: StartFunctions, shop: None, tmp_path: Path) -> None:
+        functions_app(write_app(tmp_path, ""), environment={"RUNNING": "yes"})
+        assert "RUNNING" in os.environ

@@ -2,13 +2,22 @@
 
 from typing import TYPE_CHECKING
 
-from .errors import HostStartError, InvocationError
+from .errors import HostStartError, InvocationError, ListenerStartError
 from .settings import HostSettings
 
 if TYPE_CHECKING:
     from .host import FunctionsHost
+    from .pytest_plugin import RunningFunctions, StartFunctions
 
-__all__ = ["FunctionsHost", "HostSettings", "HostStartError", "InvocationError"]
+__all__ = [
+    "FunctionsHost",
+    "HostSettings",
+    "HostStartError",
+    "InvocationError",
+    "ListenerStartError",
+    "RunningFunctions",
+    "StartFunctions",
+]
 
 
 def __getattr__(name: str) -> object:
@@ -17,4 +26,8 @@ def __getattr__(name: str) -> object:
         from .host import FunctionsHost
 
         return FunctionsHost
+    if name in ("RunningFunctions", "StartFunctions"):
+        from . import pytest_plugin
+
+        return getattr(pytest_plugin, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

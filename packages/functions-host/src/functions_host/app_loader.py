@@ -6,9 +6,9 @@ Rules: azure_functions_runtime loader.py and utils/validators.py.
 from __future__ import annotations
 
 import importlib
-import logging
 import re
 import sys
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,12 +18,12 @@ import azure.functions as func
 
 from .app_settings import AppSettings
 from .errors import FunctionIndexError, HostStartError
+from .function_errors import FunctionErrors
 from .functions import LoadedFunction, check_names, load_function
 
 DEFAULT_SCRIPT = "function_app.py"
 _SCRIPT_NAME = re.compile(r"[a-zA-Z0-9_][a-zA-Z0-9_\-]*\.py")
 _THIS_PACKAGE = __name__.partition(".")[0]
-_log = logging.getLogger("Host.Startup")
 
 
 def find_script(app_dir: Path, settings: AppSettings) -> str:
@@ -36,17 +36,17 @@ def find_script(app_dir: Path, settings: AppSettings) -> str:
     return script.removesuffix(".py")
 
 
-def load_functions(script: str) -> list[LoadedFunction]:
+def load_functions(script: str, errors: FunctionErrors, *, stub_bindings: bool = False) -> list[LoadedFunction]:
     """Load an app. Call it inside `importable`.
 
-    Invalid functions are logged and skipped. Raises HostStartError if the app is invalid.
+    Invalid functions are added to `errors`. Raises HostStartError if the app is invalid.
     """
     app = _app_object(_import(script))
     try:
         functions = app.get_functions()
     except ValueError as error:
         raise HostStartError(str(error)) from error
-    return _accepted(functions)
+    return _accepted(functions, errors, stub_bindings=stub_bindings)
 
 
 def _import(script: str) -> ModuleType:
@@ -54,10 +54,16 @@ def _import(script: str) -> ModuleType:
         return importlib.import_module(script)
     except ImportError as error:
         raise HostStartError(
-            f"{error}. Add the package to requirements.txt and install it. sys.path: {sys.path}"
+            f"{_place(error)}: {error}. Add the package to requirements.txt and install it. sys.path: {sys.path}"
         ) from error
     except SystemExit as error:
         raise HostStartError(f"the app exits when it is imported: {error}") from error
+
+
+def _place(error: ImportError) -> str:
+    """Return the file and line of the import that failed."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith("<")]
+    return f"{frames[-1].filename}, line {frames[-1].lineno}"
 
 
 def _app_object(module: ModuleType) -> func.FunctionRegister:
@@ -69,17 +75,17 @@ def _app_object(module: ModuleType) -> func.FunctionRegister:
     return found[0]
 
 
-def _accepted(functions: list[func.Function]) -> list[LoadedFunction]:
+def _accepted(functions: list[func.Function], errors: FunctionErrors, *, stub_bindings: bool) -> list[LoadedFunction]:
     accepted: dict[str, LoadedFunction] = {}
     for function in functions:
         name = function.get_function_name()
         try:
             loaded = load_function(function)
-            check_names(loaded)
+            check_names(loaded, stub_bindings=stub_bindings)
             if loaded.name.lower() in accepted:
                 raise FunctionIndexError("another function has the same name (names ignore case)")
         except FunctionIndexError as error:
-            _log.error("The '%s' function is in error: %s", name, error)
+            errors.add(str(name), error)
         else:
             accepted[loaded.name.lower()] = loaded
     return list(accepted.values())

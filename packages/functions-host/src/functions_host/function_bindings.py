@@ -12,7 +12,7 @@ from .app_settings import AppSettings
 from .binding_expressions import values_of
 from .cosmos_bindings import CosmosInput, CosmosOutput
 from .cosmos_connection import ClientCache
-from .functions import COSMOS_BINDING, RETURN, LoadedFunction
+from .functions import COSMOS_BINDING, RETURN, LoadedFunction, is_supported
 from .trigger_thread import TriggerThread
 
 
@@ -38,11 +38,15 @@ class FunctionBindings:
     function: LoadedFunction
     inputs: tuple[CosmosInput, ...]
     outputs: tuple[CosmosOutput, ...]
+    stubs: tuple[str, ...]
     triggers: TriggerThread
+    stubbed: list[dict[str, object]]
+    """What each call set on the outputs that this host does not write, by name."""
 
     async def read(self, arguments: Mapping[str, object]) -> dict[str, object]:
         """Return the arguments of inputs and outputs. Raises AzureError or BindingError."""
-        outputs: dict[str, object] = {output.name: Output() for output in self.outputs if output.name != RETURN}
+        names = (*(output.name for output in self.outputs), *self.stubs)
+        outputs: dict[str, object] = {name: Output() for name in names if name != RETURN}
         if not self.inputs:
             return outputs
         values = values_of(self.function, arguments[self.function.argument])
@@ -55,9 +59,12 @@ class FunctionBindings:
 
     async def write(self, arguments: Mapping[str, object], result: object) -> None:
         """Write the outputs that the function set. Raises AzureError, BindingError, TypeError or ValueError."""
+        stubbed = {name: _value(name, arguments, result) for name in self.stubs}
+        if any(value is not None for value in stubbed.values()):
+            self.stubbed.append({name: value for name, value in stubbed.items() if value is not None})
         if not self.outputs:
             return
-        set_values = [(output, _value(output, arguments, result)) for output in self.outputs]
+        set_values = [(output, _value(output.name, arguments, result)) for output in self.outputs]
         values = values_of(self.function, arguments[self.function.argument])
 
         async def write_all() -> None:
@@ -68,8 +75,8 @@ class FunctionBindings:
         await self.triggers.run(write_all())
 
 
-def _value(output: CosmosOutput, arguments: Mapping[str, object], result: object) -> object:
-    argument = arguments.get(output.name)
+def _value(name: str, arguments: Mapping[str, object], result: object) -> object:
+    argument = arguments.get(name)
     return argument.value if isinstance(argument, Output) else result
 
 
@@ -89,4 +96,9 @@ def parse_bindings(
         for binding in found
         if binding["direction"] == "OUT"
     )
-    return FunctionBindings(function, inputs, outputs, triggers) if found else None
+    stubs = tuple(
+        str(binding["name"])
+        for binding in function.bindings
+        if binding is not function.trigger and not is_supported(binding)
+    )
+    return FunctionBindings(function, inputs, outputs, stubs, triggers, []) if found or stubs else None

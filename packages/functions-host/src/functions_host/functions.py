@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
+import sys
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -96,6 +97,12 @@ def load_function(function: func.Function) -> LoadedFunction:
         for binding in bindings:
             _check_binding(binding, parameters, hints)
     except (_MismatchError, NameError, SyntaxError, TypeError, AttributeError) as error:
+        if any(module.startswith("azurefunctions.extensions.") for module in sys.modules):
+            # With these packages, Azure supports more types (azure_functions_runtime, bindings/meta.py).
+            raise FunctionIndexError(
+                f"cannot load the {name} function: {error}. This host does not support HTTP streams and the types of "
+                "azurefunctions-extensions packages"
+            ) from error
         raise WorkerIndexError(f"cannot load the {name} function: {error}") from error
     trigger = _trigger(name, bindings)
     policy = function.get_settings_dict("retry_policy")
@@ -114,8 +121,11 @@ def load_function(function: func.Function) -> LoadedFunction:
     )
 
 
-def check_names(function: LoadedFunction) -> None:
-    """Check names and binding types as the host does. Raises FunctionIndexError."""
+def check_names(function: LoadedFunction, *, stub_bindings: bool = False) -> None:
+    """Check names and binding types as the host does. Raises FunctionIndexError.
+
+    `stub_bindings` allows other triggers and outputs.
+    """
     if not _FUNCTION_NAME.fullmatch(function.name) or function.name.lower() == "host":
         raise FunctionIndexError(f"'{function.name}' is not a valid function name")
     names = [str(binding["name"]) for binding in function.bindings]
@@ -125,8 +135,14 @@ def check_names(function: LoadedFunction) -> None:
     if len({name.lower() for name in names}) < len(names):
         raise FunctionIndexError("two bindings have the same name")
     for binding in function.bindings:
-        if binding["type"] not in (*_FITS, "http"):
+        is_stub = stub_bindings and (binding is function.trigger or _is_out(binding))
+        if not is_supported(binding) and not is_stub:
             raise FunctionIndexError(f"binding type '{binding['type']}' is not supported by this host")
+
+
+def is_supported(binding: Binding) -> bool:
+    """Return whether this host runs bindings of this type."""
+    return binding["type"] in (*_FITS, "http")
 
 
 def _takes_context(

@@ -17,7 +17,8 @@ from .cosmos_connection import ClientCache
 from .cosmos_trigger.listener import CosmosListener
 from .errors import FunctionIndexError, InvocationError
 from .function_bindings import FunctionBindings, parse_bindings
-from .functions import COSMOS, HTTP, TIMER, LoadedFunction
+from .function_errors import FunctionErrors
+from .functions import COSMOS, HTTP, TIMER, LoadedFunction, is_supported
 from .host_json import HostConfig, read_host_config
 from .http.admin import AdminApi
 from .http.cors import CorsPolicy
@@ -58,11 +59,13 @@ class FunctionsHost:
         self.script = ""
         self.functions: dict[str, LoadedFunction] = {}
         self.disabled: dict[str, LoadedFunction] = {}
+        self.errors = FunctionErrors()
         self.is_drained = False
         self._resources = AsyncExitStack()
         self._triggers = TriggerThread()
         self._clients = ClientCache()
         self._supervisor = ListenerSupervisor(())
+        self._bindings: dict[str, FunctionBindings] = {}
         self._invoker = Invoker(None, None)
         self._server: HttpServer | None = None
         self._port = 0
@@ -116,10 +119,10 @@ class FunctionsHost:
             configure_logging(config.log_levels, quiet=self._settings.quiet)
         self.script = find_script(app_dir, settings)
         self._resources.enter_context(importable(app_dir, self.script))
-        functions, bindings = self._bound(
-            [function for function in load_functions(self.script) if config.serves(function.name)], settings
-        )
+        loaded = load_functions(self.script, self.errors, stub_bindings=self._settings.stub_bindings)
+        functions, bindings = self._bound([function for function in loaded if config.serves(function.name)], settings)
         self.disabled.update({f.name.lower(): f for f in functions if _is_disabled(f.name, settings)})
+        self._bindings = bindings
         self._invoker = Invoker(config.function_timeout_s, _thread_count(settings), bindings)
         self._resources.callback(self._invoker.close)
         enabled = [function for function in functions if function.name.lower() not in self.disabled]
@@ -143,9 +146,12 @@ class FunctionsHost:
         await self.stop()
         return sockets
 
-    async def ready(self) -> None:
-        """Wait until every trigger is listening."""
-        await self._triggers.run(self._supervisor.started())
+    async def ready(self, *, retry: bool = True) -> None:
+        """Wait until every trigger is listening.
+
+        Without `retry`, raises ListenerStartError if one cannot listen at once.
+        """
+        await self._triggers.run(self._supervisor.started() if retry else self._supervisor.started_at_once())
 
     async def drain(self) -> None:
         """Stop the listeners permanently. Running batches are checkpointed."""
@@ -174,13 +180,23 @@ class FunctionsHost:
         except InvocationError as error:
             _log.info("function=%s manual invocation failed: %s", function.name, error)
 
-    async def invoke(self, function_name: str, payload: str = "") -> None:
+    async def invoke(self, function_name: str, payload: object = "") -> None:
         """Call a Cosmos DB function with a JSON array of items, or a timer function.
 
-        Raises KeyError for an unknown function, ValueError for an invalid payload, and InvocationError.
+        The function of another trigger (`stub_bindings`) receives the payload itself. Raises KeyError for an unknown
+        function, ValueError for an invalid payload, and InvocationError.
         """
         function = self.functions[function_name.lower()]
-        await self._invoker.invoke(function, {function.argument: _manual_argument(function, payload)})
+        argument = _manual_argument(function, str(payload)) if is_supported(function.trigger) else payload
+        await self._invoker.invoke(function, {function.argument: argument})
+
+    def outputs(self, function_name: str) -> list[dict[str, object]]:
+        """Return what each call of a function set on outputs that this host does not write (`stub_bindings`).
+
+        Raises KeyError for an unknown function.
+        """
+        bindings = self._bindings.get(self.functions[function_name.lower()].name)
+        return [] if bindings is None else bindings.stubbed
 
     async def catch_up(self, function_name: str) -> None:
         """Wait until a Cosmos DB function's changes so far are checkpointed. Raises KeyError for another function."""
@@ -199,7 +215,7 @@ class FunctionsHost:
             try:
                 bound = parse_bindings(function, settings, self._clients, self._triggers)
             except FunctionIndexError as error:
-                _log.error("The '%s' function is in error: %s", function.name, error)
+                self.errors.add(function.name, error)
                 continue
             valid.append(function)
             if bound is not None:
@@ -216,10 +232,10 @@ class FunctionsHost:
                 elif function.type == TIMER:
                     state_dir = self._settings.effective_state_dir
                     listeners.append(TimerListener(function, self._invoker, settings, state_dir, retry))
-                else:
-                    continue
+                elif is_supported(function.trigger):
+                    continue  # HTTP functions, which the router serves
             except FunctionIndexError as error:
-                _log.error("The '%s' function is in error: %s", function.name, error)
+                self.errors.add(function.name, error)
             else:
                 self._serve(function)
         return listeners
@@ -231,7 +247,7 @@ class FunctionsHost:
         config: HostConfig,
         local: LocalSettings,
     ) -> HttpServer:
-        router = build_router((f for f in functions if f.type == HTTP), config.route_prefix)
+        router = build_router((f for f in functions if f.type == HTTP), config.route_prefix, self.errors)
         for route in router.routes:
             if route.function.name.lower() not in self.disabled:
                 self._serve(route.function)

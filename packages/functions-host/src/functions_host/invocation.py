@@ -120,7 +120,8 @@ class Invoker:
                 raise RuntimeError(f"function '{function.name}' without a $return binding returned a non-None value")
             if bindings is not None:
                 await bindings.write(arguments, result)
-        except (Exception, asyncio.CancelledError) as error:
+        except (Exception, asyncio.CancelledError, SystemExit) as error:
+            # SystemExit would end the event loop. In Azure, it ends the worker process, and the call fails, too.
             if isinstance(error, asyncio.CancelledError) and _is_being_cancelled():
                 raise
             log.exception(_LINE, function.name, invocation_id, _elapsed_ms(started), "failed")

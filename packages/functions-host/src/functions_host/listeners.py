@@ -38,15 +38,25 @@ class ListenerSupervisor:
     def __init__(self, listeners: Sequence[Listener]) -> None:
         self._listeners = listeners
         self._starts: dict[str, asyncio.Task[None]] = {}
+        # The outcomes of the first attempts: an error, or None.
+        self._attempts: list[asyncio.Future[ListenerStartError | None]] = []
 
     def start(self) -> None:
         """Start all listeners in the background."""
         for listener in self._listeners:
-            self._starts[listener.function_name] = asyncio.create_task(_start(listener))
+            attempt: asyncio.Future[ListenerStartError | None] = asyncio.get_running_loop().create_future()
+            self._attempts.append(attempt)
+            self._starts[listener.function_name] = asyncio.create_task(_start(listener, attempt))
 
     async def started(self) -> None:
         """Wait until every listener has started."""
         await asyncio.gather(*(asyncio.shield(task) for task in self._starts.values()))
+
+    async def started_at_once(self) -> None:
+        """Wait until every listener has started. Raises ListenerStartError if one cannot start yet."""
+        for outcome in asyncio.as_completed(self._attempts):
+            if (error := await outcome) is not None:
+                raise error
 
     def is_listening(self, function_name: str) -> bool:
         """Return whether a listener has started."""
@@ -71,7 +81,7 @@ class ListenerSupervisor:
         self._starts.clear()
 
 
-async def _start(listener: Listener) -> None:
+async def _start(listener: Listener, attempt: asyncio.Future[ListenerStartError | None]) -> None:
     delay_s = FIRST_DELAY_S
     while True:
         try:
@@ -79,15 +89,15 @@ async def _start(listener: Listener) -> None:
         except Exception as error:  # noqa: BLE001 - a background task must not fail silently
             reason = str(error).partition("\n")[0]
             unexpected = None if isinstance(error, (ListenerStartError, AzureError)) else error
-            _log.error(
-                "The listener for function '%s' was unable to start: %s",
-                listener.function_name,
-                reason,
-                exc_info=unexpected,
-            )
+            message = f"The listener for function '{listener.function_name}' was unable to start: {reason}"
+            _log.error("%s", message, exc_info=unexpected)
+            if not attempt.done():
+                attempt.set_result(ListenerStartError(message))
             await asyncio.sleep(delay_s)
             delay_s = min(delay_s * 2, LONGEST_DELAY_S)
         else:
+            if not attempt.done():
+                attempt.set_result(None)
             level = logging.INFO if delay_s > FIRST_DELAY_S else logging.DEBUG
             _log.log(level, "The listener for function '%s' started", listener.function_name)
             return

@@ -7,7 +7,7 @@
         orders.create_item({"id": "1", "customer": "ada"})
         app.catch_up("count_order")
 
-        assert app.get("/api/orders/ada").json() == {"count": 1}
+        assert app.client.get("/api/orders/ada").json() == {"count": 1}
 
 The app runs on an event loop in a background thread, so the fixture works in synchronous tests and on any event loop.
 """
@@ -17,73 +17,53 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict, Unpack
 
 import pytest
-from multidict import CIMultiDict
 
-# pytest imports the plugin in every run, so the host is imported on use.
+# pytest imports the plugin in every run, so the host and httpx are imported on use.
 if TYPE_CHECKING:
+    import httpx
+
     from . import FunctionsHost
 
 TIMEOUT_S = 30.0
 
 
-@dataclass(frozen=True)
-class AppResponse:
-    """A response of an app. `headers` ignore case."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
-    def json(self) -> Any:
-        """Return the parsed body. Raises ValueError."""
-        return json.loads(self.body)
-
-
 class RunningFunctions:
-    """An app that runs until the end of the test. `url` ends without a slash."""
+    """An app that runs until the end of the test.
 
-    def __init__(self, host: FunctionsHost, run: Callable[[Coroutine[Any, Any, None]], None]) -> None:
+    `client` sends requests to it: its base URL is `url`, which ends without a slash.
+    """
+
+    def __init__(
+        self, host: FunctionsHost, client: httpx.Client, run: Callable[[Coroutine[Any, Any, None]], None]
+    ) -> None:
         self._host = host
         self._run = run
+        self.client = client
         self.url = host.url
 
-    def get(self, path: str, headers: Mapping[str, str] | None = None) -> AppResponse:
-        """Send a GET request."""
-        return self.request("GET", path, headers=headers)
-
-    def post(self, path: str, content: object, headers: Mapping[str, str] | None = None) -> AppResponse:
-        """Send a POST request with JSON."""
-        return self.request("POST", path, content, headers)
-
-    def request(
-        self, method: str, path: str, content: object = None, headers: Mapping[str, str] | None = None
-    ) -> AppResponse:
-        """Send a request, with JSON unless `content` is None."""
-        data = None if content is None else json.dumps(content).encode()
-        sent = {"Content-Type": "application/json", **(headers or {})}
-        request = urllib.request.Request(self.url + path, data, sent, method=method)  # noqa: S310 - our own address
-        try:
-            with urllib.request.urlopen(request, timeout=TIMEOUT_S) as response:  # noqa: S310 - a server on this machine
-                return AppResponse(response.status, CIMultiDict(response.headers.items()), response.read())
-        except urllib.error.HTTPError as error:
-            with error:
-                return AppResponse(error.code, CIMultiDict(error.headers.items()), error.read())
-
-    def invoke(self, function_name: str, items: list[dict[str, Any]] | None = None) -> None:
-        """Call a Cosmos DB function with items, or a timer function.
+    def invoke(self, function_name: str, data: object = None) -> None:
+        """Call a Cosmos DB function with a list of items, a timer function, or another with its trigger's argument.
 
         Raises InvocationError, whose cause is the function's exception, and KeyError for an unknown function.
         """
-        self._run(self._host.invoke(function_name, json.dumps(items or [])))
+        from .functions import COSMOS, TIMER
+
+        function = self._host.functions[function_name.lower()]
+        payload = json.dumps(data or []) if function.type in (COSMOS, TIMER) else data
+        self._run(self._host.invoke(function_name, payload))
+
+    def outputs(self, function_name: str) -> list[dict[str, object]]:
+        """Return what each call has set on outputs that this host does not write, such as those of queues, by name.
+
+        Raises KeyError for an unknown function.
+        """
+        return list(self._host.outputs(function_name))
 
     def catch_up(self, function_name: str) -> None:
         """Wait until a Cosmos DB function has been called with all changes so far, and they are checkpointed.
@@ -93,12 +73,45 @@ class RunningFunctions:
         self._run(self._host.catch_up(function_name))
 
 
-@pytest.fixture
-def functions_app(request: pytest.FixtureRequest) -> Iterator[Callable[..., RunningFunctions]]:
-    """Start an app: `functions_app(app_dir, connection="COSMOS", environment={}, **settings)`.
+class HostOptions(TypedDict, total=False):
+    """Settings of HostSettings, which describes them."""
 
-    `connection` is the setting for the connection string of the fixture `cosmos`. `settings` are of HostSettings.
-    """
+    host: str
+    port: int | None
+    cors: str | None
+    cors_credentials: bool | None
+    state_dir: Path | None
+    quiet: bool
+    local_settings: bool
+    enable_auth: bool
+    sign_in: bool
+    allowed_hosts: tuple[str, ...]
+
+
+class StartFunctions(Protocol):
+    """The fixture `functions_app`."""
+
+    def __call__(
+        self,
+        app_dir: Path | str,
+        *,
+        connection: str | None = None,
+        environment: Mapping[str, str] | None = None,
+        wait: bool = True,
+        **settings: Unpack[HostOptions],
+    ) -> RunningFunctions:
+        """Start an app. `connection` is the setting for the connection string of the fixture `cosmos`.
+
+        Raises HostStartError if the app or one of its functions is in error. With `wait`, every trigger listens, or
+        ListenerStartError is raised. Timer state and keys are in a temporary directory.
+        """
+
+
+@pytest.fixture
+def functions_app(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StartFunctions]:
+    """Start an app: see StartFunctions."""
+    if "cosmos" in request.fixturenames:
+        request.getfixturevalue("cosmos")  # set up first, so that the app stops before the emulator
     with ExitStack() as running:
 
         def start(
@@ -106,17 +119,25 @@ def functions_app(request: pytest.FixtureRequest) -> Iterator[Callable[..., Runn
             *,
             connection: str | None = None,
             environment: Mapping[str, str] | None = None,
-            **settings: Any,
+            wait: bool = True,
+            **settings: Unpack[HostOptions],
         ) -> RunningFunctions:
             own = {connection: request.getfixturevalue("cosmos").connection_string} if connection else {}
-            return running.enter_context(_started(Path(app_dir), {**own, **(environment or {})}, settings))
+            if settings.get("state_dir") is None:
+                settings["state_dir"] = tmp_path_factory.mktemp("functions_app")
+            app = _started(Path(app_dir), {**own, **(environment or {})}, settings, wait=wait)
+            return running.enter_context(app)
 
         yield start
 
 
 @contextmanager
-def _started(app_dir: Path, environment: Mapping[str, str], settings: dict[str, Any]) -> Iterator[RunningFunctions]:
-    from . import FunctionsHost, HostSettings
+def _started(
+    app_dir: Path, environment: Mapping[str, str], settings: HostOptions, *, wait: bool
+) -> Iterator[RunningFunctions]:
+    import httpx
+
+    from . import FunctionsHost, HostSettings, HostStartError
 
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="functions_app", daemon=True)
@@ -125,13 +146,17 @@ def _started(app_dir: Path, environment: Mapping[str, str], settings: dict[str, 
     def run(work: Coroutine[Any, Any, None]) -> None:
         asyncio.run_coroutine_threadsafe(asyncio.wait_for(work, TIMEOUT_S), loop).result()
 
-    options = {"port": 0, "local_settings": False, **settings}
-    host = FunctionsHost(HostSettings(app_dir=app_dir, environment=environment, **options))
+    options: HostOptions = {"port": 0, "local_settings": False, **settings}
+    host = FunctionsHost(HostSettings(app_dir=app_dir, environment=environment, stub_bindings=True, **options))
     try:
         run(host.start())
         try:
-            run(host.ready())
-            yield RunningFunctions(host, run)
+            if host.errors:
+                raise HostStartError("; ".join(f"function '{name}': {reason}" for name, reason in host.errors.items()))
+            if wait:
+                run(host.ready(retry=False))
+            with httpx.Client(base_url=host.url, timeout=TIMEOUT_S, trust_env=False) as client:
+                yield RunningFunctions(host, client, run)
         finally:
             run(host.stop())
     finally:

@@ -15,7 +15,8 @@ class HostSettings:
     environment. `state_dir` stores timer state and keys. `quiet` omits requests and successful invocations from the
     log. Without `local_settings`, the host ignores local.settings.json. `enable_auth` checks the keys of functions that
     are not anonymous. `sign_in` emulates App Service authentication. `allowed_hosts` are names in the Host header that
-    are served besides private ones and IP addresses; `*` serves all.
+    are served besides private ones and IP addresses; `*` serves all. `stub_bindings` loads functions with triggers and
+    outputs that this host does not run: `FunctionsHost.invoke` calls them, and `outputs` has what they set.
     """
 
     app_dir: Path
@@ -30,6 +31,7 @@ class HostSettings:
     enable_auth: bool = False
     sign_in: bool = False
     allowed_hosts: tuple[str, ...] = ()
+    stub_bindings: bool = False
 
     @property
     def effective_state_dir(self) -> Path:

@@ -6,15 +6,14 @@ RouteCollection.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ..errors import FunctionIndexError
+from ..function_errors import FunctionErrors
 from ..functions import LoadedFunction
 from .route_template import RouteTemplate
 
-_log = logging.getLogger("Host.Startup")
 _RESERVED = ("admin", "runtime")
 
 
@@ -42,8 +41,8 @@ class Router:
         return None
 
 
-def build_router(functions: Iterable[LoadedFunction], route_prefix: str) -> Router:
-    """Compile the routes. Invalid ones are logged and skipped."""
+def build_router(functions: Iterable[LoadedFunction], route_prefix: str, errors: FunctionErrors) -> Router:
+    """Compile the routes. Invalid ones are added to `errors`."""
     routes: list[Route] = []
     taken: dict[str, list[Route]] = {}
     # .NET compares uppercase letters when it ignores case, so '_' sorts after the letters.
@@ -53,7 +52,7 @@ def build_router(functions: Iterable[LoadedFunction], route_prefix: str) -> Rout
             same_text = taken.setdefault(_route_text(function).lower(), [])
             _refuse_conflict(route, same_text)
         except FunctionIndexError as error:
-            _log.error("The '%s' function is in error: %s", function.name, error)
+            errors.add(function.name, error)
         else:
             same_text.append(route)
             routes.append(route)
@@ -64,6 +63,11 @@ def _route(function: LoadedFunction, route_prefix: str) -> Route:
     text = _route_text(function)
     if text.lower().startswith(_RESERVED):
         raise FunctionIndexError(f"route '{text}' must not start with {' or '.join(_RESERVED)}")
+    if route_prefix and function.route.startswith("/{*"):
+        raise FunctionIndexError(
+            f"route '{function.route}' of an ASGI or WSGI app is invalid with the route prefix '{route_prefix}'. Set "
+            '"extensions": {"http": {"routePrefix": ""}} in host.json'
+        )
     template = RouteTemplate(f"{route_prefix}/{function.route}" if route_prefix else function.route)
     methods = function.trigger.get("methods")
     allowed = frozenset(str(method).upper() for method in methods) if isinstance(methods, list) else None
