@@ -177,3 +177,50 @@ async def test_patches_and_scripts_respect_the_item_size_limit(container: Contai
         await container.patch_item("a", "p", [{"op": "set", "path": "/second", "value": half}])
     with fails_with(400, 413):
         await container.scripts.execute_stored_procedure("grow", partition_key="p", parameters=[half])
+
+
+@pytest.mark.parametrize(
+    ("paths", "values"),
+    [
+        pytest.param(["/pk", "/b"], ["é" * 700] * 2, id="letters that JSON escapes"),
+        pytest.param(["/pk"], ["\x01" * 1500], id="control characters"),
+        pytest.param(["/pk", "/b", "/c"], ["\x01" * 2048] * 3, id="longest values"),
+    ],
+)
+async def test_a_partition_key_can_be_long_in_json(
+    database: DatabaseProxy, paths: list[str], values: list[str]
+) -> None:
+    """Clients send it in a header, as JSON, with up to six characters for a byte."""
+    key = PartitionKey(paths, kind="MultiHash") if len(paths) > 1 else PartitionKey(paths[0])
+    container = await database.create_container("items", key)
+    item = {"id": "a", **{path.strip("/"): value for path, value in zip(paths, values, strict=True)}}
+    await container.create_item(item)
+
+    read = await container.read_item("a", values if len(paths) > 1 else values[0])
+    queried = [one async for one in container.query_items("SELECT c.id FROM c", partition_key=values)]
+
+    assert read["pk"] == values[0]
+    assert [one["id"] for one in queried] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("path", "headers"),
+    [
+        pytest.param(f"/{CONTAINER}/docs/a", {"x-ms-continuation": "x" * 100_000}, id="header"),
+        pytest.param(f"/{CONTAINER}/docs/{'a' * 100_000}", {}, id="path"),
+    ],
+)
+async def test_a_header_beyond_the_limit_gets_an_error_of_the_service(
+    raw: RawClient,
+    container: ContainerProxy,
+    caplog: pytest.LogCaptureFixture,
+    path: str,
+    headers: dict[str, str],
+) -> None:
+    response = await raw.send("GET", path, kind="docs", link=path.strip("/"), headers=headers)
+
+    assert response.status == 400
+    assert response.json["code"] == "BadRequest"
+    assert "Request header too large" in response.json["message"]
+    assert float(response.headers["x-ms-request-charge"]) >= 0
+    assert caplog.records == []

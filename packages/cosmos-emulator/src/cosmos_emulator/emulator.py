@@ -106,7 +106,9 @@ class CosmosEmulator:
 
     async def _listen(self, stack: AsyncExitStack, server: CosmosServer, directory: Path) -> str:
         # aiohttp would also decompress what no limit lets through, because it reads each body to its end.
-        limited = LimitedServer(server.answer, request_factory=new_request, access_log=None, auto_decompress=False)
+        limited = LimitedServer(
+            server.answer, server.refuse, request_factory=new_request, access_log=None, auto_decompress=False
+        )
         runner = web.ServerRunner(limited, shutdown_timeout=_SHUTDOWN_S)
         await runner.setup()
         stack.push_async_callback(runner.cleanup)

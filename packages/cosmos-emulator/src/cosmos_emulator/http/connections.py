@@ -1,4 +1,4 @@
-"""Limits for idle connections: how long they stay open, and how many."""
+"""Connections: how long idle ones stay open, how many there are, and answers to what is not HTTP."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 from aiohttp.web_protocol import RequestHandler
 
 from cosmos_emulator.descriptors import most_connections
@@ -17,8 +18,12 @@ from cosmos_emulator.descriptors import most_connections
 # From the last response, or the start, to the end of a request's headers. Longer than clients keep idle connections
 # (aiohttp: 15 s, .NET: 1 min), which would otherwise send requests on a connection that is being closed.
 IDLE_TIMEOUT_S: Final = 75.0
+# The longest partition key in JSON has 36 KB: three values of 2,048 bytes (concepts-limits), each \u0001. The service's
+# limit is not documented (learn.microsoft.com/azure/cosmos-db/nosql/troubleshoot-dotnet-sdk-request-header-too-large).
+_MAX_HEADER_BYTES: Final = 64 * 1024
 
 _Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
+_Refuse = Callable[[web.BaseRequest, HttpProcessingError], web.StreamResponse]
 
 
 class LimitedServer(web.Server):
@@ -27,12 +32,18 @@ class LimitedServer(web.Server):
     If all are busy, the new one is closed.
     """
 
-    def __init__(self, handler: _Handler, **options: Any) -> None:
-        """Create a server. `options` are those of aiohttp."""
+    def __init__(self, handler: _Handler, refuse: _Refuse, **options: Any) -> None:
+        """Create a server. `refuse` answers what is not an HTTP request; `options` are those of aiohttp."""
+        options |= {"max_line_size": _MAX_HEADER_BYTES, "max_field_size": _MAX_HEADER_BYTES}
         super().__init__(self._serve, keepalive_timeout=IDLE_TIMEOUT_S, **options)
         self._answer = handler
+        self.refuse = refuse
         self._most = most_connections()
         self._busy: set[RequestHandler] = set()
+
+    def __call__(self) -> RequestHandler:
+        """Return the protocol of a new connection."""
+        return _Connection(self, loop=self._loop, **self._kwargs)
 
     async def _serve(self, request: web.BaseRequest) -> web.StreamResponse:
         self._busy.add(request.protocol)
@@ -48,6 +59,30 @@ class LimitedServer(web.Server):
             remaining = [one for one in self.connections if one.transport is not None]  # others are being closed
             if len(remaining) > self._most:
                 next(one for one in remaining if one not in self._busy).force_close()
+
+
+class _Connection(RequestHandler):
+    """A connection whose errors of HTTP are answered by the server, where aiohttp would log them."""
+
+    __slots__ = ("_server",)
+
+    def __init__(self, server: LimitedServer, **options: Any) -> None:
+        super().__init__(server, **options)
+        self._server = server
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        """Return the response to an error, and close the connection after it."""
+        if not isinstance(exc, HttpProcessingError) or request.writer.output_size > 0:
+            return super().handle_error(request, status, exc, message)
+        response = self._server.refuse(request, exc)
+        response.force_close()
+        return response
 
 
 async def close_listener(listener: asyncio.Server) -> None:

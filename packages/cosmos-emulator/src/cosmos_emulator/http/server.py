@@ -15,6 +15,7 @@ from urllib.parse import unquote
 
 from aiohttp import StreamReader, web
 from aiohttp.abc import AbstractStreamWriter
+from aiohttp.http_exceptions import HttpProcessingError, LineTooLong
 from aiohttp.http_parser import RawRequestMessage
 from aiohttp.web_protocol import RequestHandler
 
@@ -118,6 +119,18 @@ class CosmosServer:
         latency = self._gateway.settings.latency
         if latency is not None:
             await asyncio.sleep(latency.next_s(self._gateway.settings.random))
+        return self._response(answer, http, activity_id)
+
+    def refuse(self, http: web.BaseRequest, error: HttpProcessingError) -> web.Response:
+        """Return 400 for what is not an HTTP request, or has a header, or a path, that is too long."""
+        problem = error.message
+        if isinstance(error, LineTooLong):
+            # learn.microsoft.com/azure/cosmos-db/nosql/troubleshoot-dotnet-sdk-request-header-too-large
+            problem = f"Request header too large. {problem}"
+        activity_id = _activity_id(http.headers)
+        return self._response(self._refusal(CosmosError(400, problem), http, activity_id), http, activity_id)
+
+    def _response(self, answer: Answer, http: web.BaseRequest, activity_id: str) -> web.Response:
         headers = {
             **_ALWAYS,
             h.REQUEST_CHARGE: f"{answer.charge_ru:.2f}",
@@ -133,7 +146,7 @@ class CosmosServer:
             headers[h.PARTITIONS] = ",".join(token.partition(":")[0] for token in tokens)
         if not answer.names_owner:
             headers.pop(h.CONTENT_PATH, None)
-        location = f"{http.scheme}://{http.host}{path}"
+        location = f"{http.scheme}://{http.host}{http.raw_path}"
         if location.isascii() and location.isprintable():
             headers[h.CONTENT_LOCATION] = location
         return web.Response(status=answer.status, body=answer.body, headers=headers)
