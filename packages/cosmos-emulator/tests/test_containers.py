@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from itertools import count
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -10,7 +12,7 @@ import pytest
 from azure.cosmos import PartitionKey, ThroughputProperties
 from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
 from cosmos_emulator import CosmosEmulator
-from cosmos_emulator.container_definition import ContainerDefinition
+from cosmos_emulator.container_definition import ContainerDefinition, completed
 from cosmos_emulator.operations import list_changes
 from cosmos_emulator.reads import paging
 from tests.errors import fails_with
@@ -61,6 +63,11 @@ async def test_a_definition_is_completed_with_defaults(raw: RawClient, database:
         {"id": "c", "partitionKey": {"paths": ["//a"]}},
         {"id": "c", "partitionKey": {"paths": ["/a/"]}},
         {"id": "c", "partitionKey": {"paths": ["/a/*"]}},
+        {"id": "c", "partitionKey": {"paths": ["/a b"]}},
+        {"id": "c", "partitionKey": {"paths": ["/ a"]}},
+        {"id": "c", "partitionKey": {"paths": ["/a-b"]}},
+        {"id": "c", "partitionKey": {"paths": ["/a", "/b?"], "kind": "MultiHash"}},
+        {"id": "c", "partitionKey": {"paths": ["/a"]}, "uniqueKeyPolicy": {"uniqueKeys": [{"paths": ["/b.c"]}]}},
         {"id": "c", "partitionKey": {"paths": ["/a"]}, "uniqueKeyPolicy": {"uniqueKeys": [{"paths": ["/b/"]}]}},
         {"id": "c", "partitionKey": {"paths": ["/a"]}, "indexingPolicy": {"indexingMode": "none", "automatic": True}},
         {"id": "c", "partitionKey": {"paths": ["/a"]}, "indexingPolicy": {"indexingMode": "none"}, "defaultTtl": -1},
@@ -80,12 +87,67 @@ async def test_an_invalid_definition_is_rejected(
 
 
 def test_a_stored_definition_can_have_paths_that_new_containers_cannot_have() -> None:
-    stored = {"partitionKey": {"paths": ["/a/"]}, "uniqueKeyPolicy": {"uniqueKeys": [{"paths": ["/b/*", "//c"]}]}}
+    stored = {
+        "partitionKey": {"paths": ["/a/"]},
+        "uniqueKeyPolicy": {"uniqueKeys": [{"paths": ["/b/*", "//c", "/d-e"]}]},
+    }
 
     definition = ContainerDefinition.parse(stored)
 
     assert definition.partition_key.paths == (("a", ""),)
-    assert definition.unique_keys == ((("b", "*"), ("", "c")),)
+    assert definition.unique_keys == ((("b", "*"), ("", "c"), ("d-e",)),)
+
+
+async def test_a_container_with_such_a_path_can_be_replaced(emulator: CosmosEmulator, database: DatabaseProxy) -> None:
+    account = emulator.controls._gateway.account
+    stored = completed({"id": "c", "partitionKey": {"paths": ["/a"], "version": 2}})
+    parent = account.resources.find("dbs", "", "db")
+    assert parent is not None
+    account.add_container(parent, {**stored, "partitionKey": {"paths": ["/a-b"], "kind": "Hash", "version": 2}}, 1)
+
+    await database.replace_container("c", PartitionKey("/a-b"), default_ttl=5)
+
+    assert (await database.get_container_client("c").read())["defaultTtl"] == 5
+
+
+@pytest.mark.parametrize("path", ["/a_1", "/ä", "/a/b_c", '/"a b"', "/'a-b'/c"])
+async def test_letters_digits_underscores_and_quotes_are_valid_in_paths(database: DatabaseProxy, path: str) -> None:
+    policy = {"uniqueKeys": [{"paths": [path]}]}
+
+    container = await database.create_container("c", PartitionKey(path), unique_key_policy=policy)
+
+    assert (await container.read())["partitionKey"]["paths"] == [path]
+
+
+async def test_an_invalid_path_of_a_partition_key_is_named(database: DatabaseProxy) -> None:
+    path = "/asdwqr31 @#$#$WRadf"
+
+    with fails_with(
+        400, match=f"The partition key component definition path '{re.escape(path)}' could not be accepted"
+    ):
+        await database.create_container("c", PartitionKey(path))
+
+
+LAST_WRITER: dict[str, str] = {"mode": "LastWriterWins", "conflictResolutionPath": "/n"}
+
+
+@pytest.mark.parametrize(
+    ("before", "same", "other"),
+    [
+        ({}, {"mode": "LastWriterWins"}, LAST_WRITER),
+        ({"mode": "LastWriterWins"}, {}, {"mode": "Custom"}),
+        (LAST_WRITER, {**LAST_WRITER, "conflictResolutionProcedure": ""}, {}),
+        ({"mode": "Custom"}, {"mode": "custom", "conflictResolutionPath": ""}, {}),
+    ],
+)
+async def test_a_conflict_resolution_policy_cannot_be_changed(
+    database: DatabaseProxy, before: dict[str, str], same: dict[str, str], other: dict[str, str]
+) -> None:
+    await database.create_container("c", PartitionKey("/pk"), conflict_resolution_policy=before or None)
+
+    await database.replace_container("c", PartitionKey("/pk"), conflict_resolution_policy=same or None)
+    with fails_with(400, match="conflict resolution policy cannot be changed"):
+        await database.replace_container("c", PartitionKey("/pk"), conflict_resolution_policy=other or None)
 
 
 async def test_enumerations_are_accepted_in_any_case(raw: RawClient, database: DatabaseProxy) -> None:
@@ -320,6 +382,104 @@ async def test_an_offer_has_its_minimum_and_with_autoscale_a_tenth_of_the_maximu
     assert other.status == 400
 
 
+@pytest.mark.parametrize(
+    ("highest", "smallest", "too_little"),
+    [
+        ({"offerThroughput": 50_000}, {"offerThroughput": 500}, {"offerThroughput": 400}),
+        ({"offerThroughput": 50_100}, {"offerThroughput": 600}, {"offerThroughput": 500}),
+        (
+            {"offerAutopilotSettings": {"maxThroughput": 50_000}},
+            {"offerAutopilotSettings": {"maxThroughput": 5000}},
+            {"offerAutopilotSettings": {"maxThroughput": 4000}},
+        ),
+        (
+            {"offerAutopilotSettings": {"maxThroughput": 14_000}},
+            {"offerAutopilotSettings": {"maxThroughput": 1000}},
+            {"offerAutopilotSettings": {"maxThroughput": 0}},
+        ),
+    ],
+)
+async def test_the_highest_throughput_ever_limits_the_lowest(
+    raw: RawClient,
+    database: DatabaseProxy,
+    highest: dict[str, Any],
+    smallest: dict[str, Any],
+    too_little: dict[str, Any],
+) -> None:
+    manual, autoscale = smallest.get("offerThroughput"), smallest.get("offerAutopilotSettings")
+    throughput = manual or ThroughputProperties(auto_scale_max_throughput=autoscale["maxThroughput"])
+    await database.create_container("c", PartitionKey("/pk"), offer_throughput=throughput)
+    (offer,) = (await raw.send("GET", "/offers", kind="offers")).json["Offers"]
+
+    raised = await replace_offer(raw, offer, highest)
+    lowered = [await replace_offer(raw, offer, content) for content in (smallest, smallest, too_little)]
+
+    least = str(manual or autoscale["maxThroughput"])
+    assert [one.status for one in (raised, *lowered)] == [200, 200, 200, 400]
+    assert [one.headers["x-ms-cosmos-min-throughput"] for one in (raised, *lowered[:2])] == [least] * 3
+    assert f"is less than required minimum throughput {least}" in lowered[2].json["message"]
+
+
+async def test_the_highest_throughput_ever_is_kept_by_migrations_and_exports(
+    raw: RawClient, emulator: CosmosEmulator, database: DatabaseProxy, tmp_path: Path
+) -> None:
+    await database.create_container("c", PartitionKey("/pk"), offer_throughput=50_000)
+    (offer,) = (await raw.send("GET", "/offers", kind="offers")).json["Offers"]
+    await replace_offer(raw, offer, {"offerThroughput": 600})
+
+    migrated = await replace_offer(raw, offer, {"offerThroughput": -1}, TO_AUTOSCALE)
+    await emulator.controls.export_to(tmp_path / "account.jsonl")
+    await emulator.controls.import_from(tmp_path / "account.jsonl")
+    (copy,) = (await raw.send("GET", "/offers", kind="offers")).json["Offers"]
+
+    assert migrated.json["content"]["offerAutopilotSettings"] == {"maxThroughput": 5000}
+    assert copy["content"]["offerMinimumThroughputParameters"]["maxThroughputEverProvisioned"] == 50_000
+
+
+async def test_at_most_25_containers_share_a_databases_throughput(client: CosmosClient) -> None:
+    database = await client.create_database("shared", offer_throughput=400)
+    for number in range(25):
+        await database.create_container(f"c{number}", PartitionKey("/pk"))
+
+    with fails_with(400, match="25 containers", sub_status=1019):
+        await database.create_container("c25", PartitionKey("/pk"))
+    await database.create_container("own", PartitionKey("/pk"), offer_throughput=400)
+    await database.delete_container("c0")
+    await database.create_container("c25", PartitionKey("/pk"))
+
+
+async def test_an_autoscale_database_without_containers_is_not_scaled_beyond_a_partition(
+    raw: RawClient, client: CosmosClient
+) -> None:
+    maximum = ThroughputProperties(auto_scale_max_throughput=4000)
+    database = await client.create_database("shared", offer_throughput=maximum)
+    (offer,) = (await raw.send("GET", "/offers", kind="offers")).json["Offers"]
+    await database.create_container("own", PartitionKey("/pk"), offer_throughput=400)
+
+    small = await replace_offer(raw, offer, {"offerAutopilotSettings": {"maxThroughput": 10_000}})
+    large = await replace_offer(raw, offer, {"offerAutopilotSettings": {"maxThroughput": 12_000}})
+    await database.create_container("shares", PartitionKey("/pk"))
+    after = await replace_offer(raw, offer, {"offerAutopilotSettings": {"maxThroughput": 12_000}})
+
+    assert [one.status for one in (small, large, after)] == [200, 400, 200]
+    assert "There are no collections using the shared database offer" in large.json["message"]
+
+
+@pytest.mark.parametrize(
+    ("bucket", "status"), [("1", 200), ("5", 200), ("0", 400), ("6", 400), ("256", 400), ("x", 400)]
+)
+async def test_a_throughput_bucket_is_from_1_to_5(
+    raw: RawClient, container: ContainerProxy, bucket: str, status: int
+) -> None:
+    await container.create_item({"id": "a", "pk": "p"})
+
+    read = await raw.read_item("a", {"x-ms-cosmos-throughput-bucket": bucket})
+
+    assert read.status == status
+    if status == 400:
+        assert "specified for the header 'x-ms-cosmos-throughput-bucket' is invalid." in read.json["message"]
+
+
 TO_AUTOSCALE = {"x-ms-cosmos-migrate-offer-to-autopilot": "true"}
 TO_MANUAL = {"x-ms-cosmos-migrate-offer-to-manual-throughput": "true"}
 
@@ -345,6 +505,7 @@ async def test_manual_throughput_is_migrated_to_autoscale(
     assert migrated.json["content"] == {
         "offerThroughput": most_ru_s // 10,
         "offerAutopilotSettings": {"maxThroughput": most_ru_s},
+        "offerMinimumThroughputParameters": highest_ever(max(manual_ru_s, most_ru_s)),
     }
 
 
@@ -362,7 +523,14 @@ async def test_autoscale_is_migrated_to_manual_throughput(raw: RawClient, client
     assert [one.status for one in refused] == [400] * 2
     assert all("x-ms-cosmos-migrate-offer-to-manual-throughput" in one.json["message"] for one in refused)
     assert (migrated.status, migrated.headers["x-ms-cosmos-min-throughput"]) == (200, "400")
-    assert migrated.json["content"] == {"offerThroughput": 6000}
+    assert migrated.json["content"] == {
+        "offerThroughput": 6000,
+        "offerMinimumThroughputParameters": highest_ever(6000),
+    }
+
+
+def highest_ever(ru_s: int) -> dict[str, int]:
+    return {"maxThroughputEverProvisioned": ru_s, "maxConsumedStorageEverInKB": 0}
 
 
 async def replace_offer(

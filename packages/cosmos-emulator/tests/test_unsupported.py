@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from azure.cosmos import PartitionKey
+from azure.cosmos import GlobalSecondaryIndexDefinition, PartitionKey
 from azure.cosmos.aio import ContainerProxy, DatabaseProxy
 from tests.errors import fails_with
 
@@ -16,15 +16,32 @@ KEY = PartitionKey("/pk")
     ("policy", "name"),
     [
         ({"vector_embedding_policy": {"vectorEmbeddings": [{"path": "/v", "dimensions": 3}]}}, "vector search"),
-        ({"full_text_policy": {"defaultLanguage": "en-US", "fullTextPaths": []}}, "full-text search"),
+        ({"full_text_policy": {"defaultLanguage": "en-US", "fullTextPaths": [{"path": "/t"}]}}, "full-text search"),
         ({"analytical_storage_ttl": -1}, "analytical store"),
+        ({"global_secondary_index": GlobalSecondaryIndexDefinition("source", "SELECT c.id FROM c")}, "secondary index"),
     ],
 )
 async def test_an_unsupported_policy_is_rejected_by_name(
     database: DatabaseProxy, policy: dict[str, Any], name: str
 ) -> None:
+    await database.create_container("source", KEY)
+
     with fails_with(400, match=name):
         await database.create_container("c", KEY, **policy)
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        {"vector_embedding_policy": {"vectorEmbeddings": []}, "indexing_policy": {"vectorIndexes": []}},
+        {"full_text_policy": {"defaultLanguage": "en-US", "fullTextPaths": []}},
+    ],
+)
+async def test_an_unsupported_policy_without_paths_is_accepted(database: DatabaseProxy, policy: dict[str, Any]) -> None:
+    """semantic-kernel's Cosmos DB stores send it for data models without vectors."""
+    container = await database.create_container("c", KEY, **policy)
+
+    assert (await container.create_item({"id": "a", "pk": "p"}))["id"] == "a"
 
 
 async def test_an_item_that_is_excluded_from_the_index_is_found(database: DatabaseProxy) -> None:

@@ -23,8 +23,13 @@ _UNSUPPORTED: Final = {
     "analyticalStorageTtl": "analytical store",
     "clientEncryptionPolicy": "client-side encryption",
     "fullTextPolicy": "full-text search",
+    "globalSecondaryIndexDefinition": "global secondary index",
+    "materializedViewDefinition": "global secondary index, or materialized view",
     "vectorEmbeddingPolicy": "vector search",
 }
+# Without these, such a policy has no effect. semantic-kernel sends it for data models without vectors
+# (microsoft/semantic-kernel, CosmosNoSqlCollection.cs).
+_CONTENTS: Final = {"fullTextPolicy": "fullTextPaths", "vectorEmbeddingPolicy": "vectorEmbeddings"}
 _DEFAULTS: Final[JsonObject] = {
     "uniqueKeyPolicy": {"uniqueKeys": []},
     "conflictResolutionPolicy": {
@@ -70,19 +75,22 @@ class ContainerDefinition:
         ]
 
 
-def completed(body: JsonObject) -> JsonObject:
-    """Return a body with the service's defaults. Raises 400 if it is invalid or uses an unsupported feature."""
+def completed(body: JsonObject, *, is_new: bool = True) -> JsonObject:
+    """Return a body with the service's defaults. Raises 400 if it is invalid or uses an unsupported feature.
+
+    A container that is not new keeps its paths, which can be from before their rules.
+    """
     checked_name(body.get("id"))
     for name, feature in _UNSUPPORTED.items():
-        if body.get(name):
+        if _has_effect(name, body.get(name)):
             raise CosmosError(400, f"The property '{name}' is not supported by this emulator ({feature}); remove it.")
     filled: JsonObject = {name: value for name, value in body.items() if value is not None}
     for name, default in _DEFAULTS.items():
         filled.setdefault(name, default)
     key = filled.get("partitionKey")
     # Checked here, and not when a data directory is opened, which can have containers from before these rules.
-    definition = PartitionKeyDefinition.parse(key, strict=True)
-    _unique_keys(filled["uniqueKeyPolicy"], strict=True)
+    definition = PartitionKeyDefinition.parse(key, strict=is_new)
+    _unique_keys(filled["uniqueKeyPolicy"], strict=is_new)
     if isinstance(key, dict):
         filled["partitionKey"] = {**key, "kind": definition.kind, "version": definition.version}
     filled["conflictResolutionPolicy"] = _conflict_resolution(filled["conflictResolutionPolicy"])
@@ -110,6 +118,19 @@ def checked_ttl(value: Json, name: str) -> int:
             f"integer up to {MAX_TTL_S} or -1.",
         )
     return value
+
+
+def conflict_resolution(body: JsonObject) -> tuple[Json, Json, Json]:
+    """Return mode, path and procedure of a completed body."""
+    policy = body["conflictResolutionPolicy"]
+    assert isinstance(policy, dict)  # noqa: S101 - completed
+    path = policy.get("conflictResolutionPath") or ("/_ts" if policy["mode"] == _CONFLICT_MODES[0] else "")
+    return policy["mode"], path, policy.get("conflictResolutionProcedure") or ""
+
+
+def _has_effect(name: str, value: Json) -> bool:
+    content = _CONTENTS.get(name)
+    return bool(value.get(content) if content and isinstance(value, dict) else value)
 
 
 def _conflict_resolution(policy: Json) -> Json:
@@ -169,7 +190,7 @@ def _unique_key_paths(key: Json, strict: bool) -> tuple[tuple[str, ...], ...]:
     paths = key.get("paths") if isinstance(key, dict) else None
     if not isinstance(paths, list) or not 0 < len(paths) <= _MAX_UNIQUE_KEY_PATHS:
         raise CosmosError(400, f"A unique key must have 1 to {_MAX_UNIQUE_KEY_PATHS} paths.")
-    return tuple(parse_path(path, strict=strict) for path in paths)
+    return tuple(parse_path(path, strict=strict, key="Unique") for path in paths)
 
 
 def _null_if_missing(value: Json | UndefinedKey) -> Json:

@@ -54,6 +54,7 @@ _VERSIONS: Final = (
     "2014-08-21 2015-04-08 2015-06-03 2015-08-06 2015-12-16 2016-05-30 2016-07-11 2016-11-14 2017-01-19 2017-02-22 "
     "2017-05-03 2017-11-15 2018-06-18 2018-08-31 2018-09-17"
 )
+_BUCKETS: Final = frozenset("12345")
 _LAST_VERSION: Final = "2018-12-31"
 _TAB_OR_BREAK: Final = re.compile(r"[\t\r\n]")
 _ALWAYS: Final = {
@@ -170,6 +171,7 @@ class CosmosServer:
             check_origin(headers)
         grant = self._authorized(http.method, link, headers) if settings.check_signatures and not is_manager else None
         _check_version(headers)
+        _check_bucket(headers)
         consistency_of(headers.get(h.CONSISTENCY_LEVEL), settings.consistency)
         operation = route(http.method, link, headers)
         body = await _body(http)
@@ -264,6 +266,15 @@ def _check_version(headers: Mapping[str, str]) -> None:
     version = headers.get(h.VERSION, "")
     if version and version < _LAST_VERSION and version not in _VERSIONS.split():
         raise CosmosError(400, f"Invalid API version {version!r}. Use {_LAST_VERSION} or later.")
+
+
+def _check_bucket(headers: Mapping[str, str]) -> None:
+    """Raise 400 for a throughput bucket other than 1 to 5 (azure-sdk-for-python#40340, test_headers.py)."""
+    bucket = headers.get(h.THROUGHPUT_BUCKET, "1")
+    if bucket not in _BUCKETS:
+        raise CosmosError(
+            400, f"The value {bucket!r} specified for the header '{h.THROUGHPUT_BUCKET}' is invalid. Use 1 to 5."
+        )
 
 
 async def _body(http: web.BaseRequest) -> bytes:

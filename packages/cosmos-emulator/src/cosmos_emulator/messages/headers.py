@@ -13,6 +13,7 @@ CONTENT_TYPE: Final = "content-type"
 DATE: Final = "date"
 EXPIRY_SECONDS: Final = "x-ms-documentdb-expiry-seconds"
 INTENDED_RID: Final = "x-ms-cosmos-intended-collection-rid"
+THROUGHPUT_BUCKET: Final = "x-ms-cosmos-throughput-bucket"
 VERSION: Final = "x-ms-version"
 X_DATE: Final = "x-ms-date"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from cosmos_emulator.container_definition import completed
+from cosmos_emulator.container_definition import completed, conflict_resolution
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.messages.answer import Answer, resource_answer
 from cosmos_emulator.messages.request import Request
@@ -30,15 +30,21 @@ _FIXED: Final = {
 async def handle(request: Request) -> Answer:
     """Replace a container (200).
 
-    Raises 412, 400 if the ID or the partition key differs, and 403 if the unique keys differ. A body without unique
-    keys has none; azure-cosmos's `replace_container` cannot send them.
+    Raises 412, 400 if the ID, the partition key or the conflict resolution policy differs, and 403 if the unique keys
+    differ. A body without unique keys has none; azure-cosmos's `replace_container` cannot send them. A body without a
+    conflict resolution policy has the default one (Azure/azure-powershell#11383).
     """
     container = request.container
     check_if_match(request, container.resource)
     present = container.resource.body
-    body = completed({"id": present["id"], **container_body(request)})
+    body = completed({"id": present["id"], **container_body(request)}, is_new=False)
     for name, (status, message) in _FIXED.items():
         if body[name] != present[name]:
             raise CosmosError(status, message)
+    if conflict_resolution(body) != conflict_resolution(present):  # MicrosoftDocs/azure-docs#76341
+        raise CosmosError(
+            400,
+            "The conflict resolution policy cannot be changed. Send the same policy; without one, it is the default.",
+        )
     await request.gateway.account.replace_container(container, body)
     return resource_answer(200, container.resource)

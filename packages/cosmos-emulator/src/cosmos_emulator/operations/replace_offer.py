@@ -8,7 +8,7 @@ from cosmos_emulator.messages.answer import Answer, resource_answer
 from cosmos_emulator.messages.request import Request
 from cosmos_emulator.operations.resource_requests import check_if_match
 from cosmos_emulator.store.resources import Resource
-from cosmos_emulator.throughput import partitions_serving, replaced_content, smallest_ru_s
+from cosmos_emulator.throughput import check_growth, partitions_serving, replaced_content, smallest_ru_s
 
 
 async def handle(request: Request) -> Answer:
@@ -21,7 +21,9 @@ async def handle(request: Request) -> Answer:
         raise CosmosError(400, "The offer in the body is not the one in the path: their '_rid' differs.")
     content = replaced_content(_offer(request).body["content"], body.get("content"), request.headers)
     account = request.gateway.account
-    for container in account.containers_of(_offer(request)):
+    containers = account.containers_of(_offer(request))
+    check_growth(content, has_containers=bool(containers))
+    for container in containers:
         await container.split_to(partitions_serving(content))
     offer = _offer(request)  # again, because it can have been changed or deleted
     account.replace(offer, {**offer.body, "content": content})

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, Literal
 
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
@@ -33,6 +33,7 @@ _MAX_LEVELS: Final = 3
 _SEGMENT: Final = re.compile(r"""/("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^/"'][^/]*|)""")
 _PATH: Final = re.compile(f"(?:{_SEGMENT.pattern})+")
 _QUOTES: Final = ('"', "'")
+_UNQUOTED: Final = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,24 +124,34 @@ def _key_of_header(definition: PartitionKeyDefinition, text: str) -> PartitionKe
     return definition.of_values(values)
 
 
-def parse_path(path: Json, *, strict: bool = False) -> tuple[str, ...]:
+def parse_path(
+    path: Json, *, strict: bool = False, key: Literal["Partition", "Unique"] = "Partition"
+) -> tuple[str, ...]:
     """Return the property names of `/a/b`, `/"a b"/c` or `/'a/b'`. Raises 400 otherwise.
 
     As in the SDKs (azure-cosmos _base.py, ParsePaths), an escaped quote keeps its backslash. `strict` also refuses what
-    a new container cannot have (PlagueHO/CosmosDB#153), but one in an older data directory can.
+    a new container cannot have, but one in an older data directory can: in names without quotes, anything but letters,
+    digits and underscores (learn.microsoft.com/azure/cosmos-db/partitioning-overview, "Choose a partition key").
     """
     if not isinstance(path, str) or not path.startswith("/") or len(path) < 2:
-        raise CosmosError(400, f"The path {path!r} is invalid: it must start with '/' and name a property.")
+        raise _refused(path, key)
     text = path.removesuffix("/?")
-    names = _SEGMENT.findall(text)
-    unusual = any(not name or (name[0] not in _QUOTES and "*" in name) for name in names)
+    steps = _SEGMENT.findall(text)
+    unusual = any(step[:1] not in _QUOTES and not _UNQUOTED.fullmatch(step) for step in steps)
     if not _PATH.fullmatch(text) or (strict and unusual):
-        raise CosmosError(
-            400,
-            f"The path {path!r} is invalid: it must contain only valid characters, with quotes in pairs, and not"
-            " contain a trailing slash or wildcard character.",
-        )
-    return tuple(name[1:-1] if name[:1] in _QUOTES else name.strip() for name in names)
+        raise _refused(path, key)
+    return tuple(step[1:-1] if step[:1] in _QUOTES else step.strip() for step in steps)
+
+
+def _refused(path: Json, key: str) -> CosmosError:
+    """Return the service's error (Azure/cosmos-explorer, ErrorParserUtility.test.ts), without the position."""
+    name = "partition key component definition" if key == "Partition" else "unique key"
+    return CosmosError(
+        400,
+        f"The {name} path '{path}' could not be accepted. {key} key paths must contain only valid characters and not"
+        " contain a trailing slash or wildcard character. Put quotes around a name with other characters than letters,"
+        " digits and underscores.",
+    )
 
 
 def value_at(document: JsonObject, path: tuple[str, ...]) -> Json | UndefinedKey:
