@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from azure.cosmos import PartitionKey
@@ -353,3 +353,68 @@ async def test_the_feed_continues_after_a_split(logged: ContainerProxy) -> None:
 
     expected = [("create", 1)] * 6 + [("delete", None)] * 2 + [("create", 2)] + [("replace", 2)] * 5
     assert sorted(changes, key=str) == sorted(expected, key=str)
+
+
+@pytest.mark.parametrize("days", [7, 30])
+async def test_continuous_backup_enables_the_feed_of_every_container(
+    settings: EmulatorSettings, clock: Clock, days: Literal[7, 30]
+) -> None:
+    async with emulator_client(replace(settings, continuous_backup_days=days)) as client:
+        database = await client.create_database("db")
+        container = await database.create_container("items", PartitionKey("/pk"))
+        _, start = await read(container)
+        await container.create_item({"id": "a", "pk": "p"})
+        clock.advance(days * 24 * 3600 - 60)
+        await container.delete_item("a", "p")
+
+        changes, _ = await read(container, start)
+        clock.advance(120)
+        with fails_with(400, match="retention"):
+            await until_read(container, start, 3)
+
+    assert [change["metadata"]["operationType"] for change in changes] == ["create", "delete"]
+
+
+async def test_a_container_has_its_own_retention_time_beside_continuous_backup(
+    settings: EmulatorSettings, clock: Clock
+) -> None:
+    async with emulator_client(replace(settings, continuous_backup_days=7)) as client:
+        database = await client.create_database("db")
+        container = await database.create_container("items", PartitionKey("/pk"), change_feed_policy=POLICY)
+        _, start = await read(container)
+        await container.create_item({"id": "a", "pk": "p"})
+        clock.advance(11 * 60)
+
+        with fails_with(400, match="retention"):
+            await until_read(container, start, 2)
+
+
+async def test_the_feed_of_a_container_from_before_continuous_backup_starts_with_it(
+    settings: EmulatorSettings, tmp_path: Path
+) -> None:
+    durable = replace(settings, data_dir=tmp_path)
+    async with emulator_client(durable) as client:
+        database = await client.create_database("db")
+        container = await database.create_container("items", PartitionKey("/pk"))
+        await container.create_item({"id": "before", "pk": "p"})
+
+    async with emulator_client(replace(durable, continuous_backup_days=30)) as client:
+        container = client.get_database_client("db").get_container_client("items")
+        _, start = await read(container)
+        await container.create_item({"id": "after", "pk": "p"})
+        changes, _ = await read(container, start)
+
+    assert [change["current"]["id"] for change in changes] == ["after"]
+
+
+async def test_the_feed_with_continuous_backup_continues_after_a_split(settings: EmulatorSettings) -> None:
+    async with emulator_client(replace(settings, continuous_backup_days=7)) as client:
+        database = await client.create_database("db")
+        container = await database.create_container("items", PartitionKey("/pk"))
+        await container.create_item({"id": "a", "pk": "p"})
+        await container.replace_throughput(12_000)
+        _, start = await read(container)
+        await container.delete_item("a", "p")
+        changes, _ = await read(container, start)
+
+    assert [change["metadata"]["operationType"] for change in changes] == ["delete"]

@@ -19,6 +19,7 @@ from tests.processes import emulator_process
         (["--script-operations", "-1"], "--script-operations must be at least 1"),
         (["--key", "secret!"], "argument --key: the account key must be base64"),
         (["--management-key", "ключ"], "argument --management-key: the account key must be base64"),
+        (["--continuous-backup-days", "1"], "argument --continuous-backup-days: invalid choice: 1"),
         (["--latency", "5"], "'5' is not a duration"),
     ],
 )
@@ -28,6 +29,11 @@ def test_an_invalid_option_is_explained(arguments: list[str], message: str, caps
 
     assert exit_.value.code == 2
     assert message in capsys.readouterr().err
+
+
+def test_continuous_backup_is_a_setting() -> None:
+    assert parse_arguments([]).continuous_backup_days is None
+    assert parse_arguments(["--continuous-backup-days", "30"]).continuous_backup_days == 30
 
 
 def test_an_import_needs_at_least_one_partition(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -108,6 +108,13 @@ def parse_arguments(arguments: list[str] | None) -> EmulatorSettings:
         "--account-endpoint", metavar="URL", help="endpoint that the account reports (default: the one the client used)"
     )
     parser.add_argument(
+        "--continuous-backup-days",
+        type=int,
+        choices=[7, 30],
+        help="continuous backup of the account, which enables the change feed of all versions and deletes "
+        "(default: only in containers with a changeFeedPolicy)",
+    )
+    parser.add_argument(
         "--key",
         type=_explained(_base64),
         default=WELL_KNOWN_KEY,
@@ -167,6 +174,7 @@ def parse_arguments(arguments: list[str] | None) -> EmulatorSettings:
         lenient_order_by=given.lenient_order_by,
         tls=given.tls,
         tls_names=tuple(given.tls_name),
+        continuous_backup_days=given.continuous_backup_days,
         management_key=given.management_key,
         faults=Faults(*given.fault),
         latency=given.latency,

@@ -95,6 +95,7 @@ class CosmosEmulator:
         return directory if directory is not None else stack.enter_context(temporary_directory())
 
     def _open_account(self, directory: Path, *, replaces: Account | None = None) -> Account:
+        days = self.settings.continuous_backup_days
         return Account(
             directory,
             self.settings.clock,
@@ -102,6 +103,7 @@ class CosmosEmulator:
             replica_lag=lambda: self.settings.replica_lag,
             replaces=replaces,
             purge_interval_s=self.settings.purge_interval_s,
+            log_retention_s=None if days is None else days * 24 * 3600,
         )
 
     async def _listen(self, stack: AsyncExitStack, server: CosmosServer, directory: Path) -> str:

@@ -30,6 +30,9 @@ class EmulatorSettings:
         charge_profile: Coefficients of the modeled request charge.
         tls_names: More host names and addresses of the certificate, such as that of a Compose service.
         accept_entra_tokens: Accept any Microsoft Entra ID token also with another `key` than the well-known one.
+        continuous_backup_days: The account's continuous backup, which enables the change feed of all versions and
+            deletes in every container (learn.microsoft.com/azure/cosmos-db/change-feed-modes). None: only in those with
+            a `changeFeedPolicy`.
         management_key: A second key, exempt from `rbac`.
         script_operations: Calls a script can make before the next is not accepted; None: limited only by time.
         lenient_order_by: Accept an ORDER BY without an index, which the service rejects.
@@ -58,6 +61,7 @@ class EmulatorSettings:
     tls: bool = False
     tls_names: tuple[str, ...] = ()
     accept_entra_tokens: bool = False
+    continuous_backup_days: Literal[7, 30] | None = None
     management_key: str | None = None
     check_signatures: bool = True
     script_queries_see_own_writes: bool = False

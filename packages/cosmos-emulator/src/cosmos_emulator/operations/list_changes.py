@@ -82,11 +82,11 @@ class _AllVersions:
     """All versions and deletes, which start now or at a continuation (change-feed-modes)."""
 
     def __init__(self, request: Request, container: Container) -> None:
-        if container.definition.log_retention_s is None:
+        if container.log_retention_s is None:
             raise CosmosError(
                 400,
-                "The All Versions and Deletes change feed must be enabled: set a retentionDuration in the container's "
-                "changeFeedPolicy.",
+                "The All Versions and Deletes change feed must be enabled: by continuous backup of the account "
+                "(--continuous-backup-days), or by a retentionDuration in the container's changeFeedPolicy.",
             )
         if h.IF_NONE_MATCH not in request.headers:
             raise CosmosError(400, "The All Versions and Deletes change feed can start only now or at a continuation.")

@@ -54,6 +54,7 @@ class Container:
         durable: bool,
         replica_lag: Lag,
         least_lsn: int,
+        log_retention_s: int | None,
     ) -> None:
         self.database = database
         self.resource = resource
@@ -72,8 +73,9 @@ class Container:
             on_chore=background.wake,
             on_open=open_partitions.add,
             default_ttl_s=lambda: self.definition.default_ttl_s,
-            log_retention_s=lambda: self.definition.log_retention_s,
+            log_retention_s=lambda: self.log_retention_s,
         )
+        self._default_log_retention_s = log_retention_s
         self.is_closed = False
         self._changing = asyncio.Lock()  # the partitions or the definition
         self._serving: set[asyncio.Event] = set()
@@ -92,6 +94,11 @@ class Container:
     def rid(self) -> str:
         """The container's `_rid`."""
         return self.resource.rid
+
+    @property
+    def log_retention_s(self) -> int | None:
+        """How long the change feed keeps all versions and deletes; None if it does not."""
+        return self.definition.log_retention_s or self._default_log_retention_s
 
     @property
     def self_link(self) -> str:
@@ -221,10 +228,12 @@ class Account:
         durable: bool,
         replica_lag: Lag = lambda: None,
         purge_interval_s: float = 5.0,
+        log_retention_s: int | None = None,
         replaces: Account | None = None,
     ) -> None:
         """Open the account in a directory, or create it.
 
+        `log_retention_s` is how long containers without a `changeFeedPolicy` log all changes, or None.
         If it `replaces` the contents of another, its rids and LSNs continue those, for clients that have seen them.
         """
         try:
@@ -235,6 +244,7 @@ class Account:
         self._clock = clock
         self._durable = durable
         self._replica_lag = replica_lag
+        self._log_retention_s = log_retention_s
         self.resources = ResourceTable(directory / ACCOUNT_FILE, durable=durable)
         if replaces is not None:
             # LSNs start at the time in microseconds (schema.py), so all LSNs so far are lower.
@@ -412,6 +422,7 @@ class Account:
             durable=self._durable,
             replica_lag=self._replica_lag,
             least_lsn=self._least_lsn,
+            log_retention_s=self._log_retention_s,
         )
         self._containers[resource.rid] = container
         return container

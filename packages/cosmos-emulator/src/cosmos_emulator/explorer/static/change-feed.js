@@ -25,10 +25,9 @@ class ChangeFeed {
     this.running = null; // aborted by Stop, and when the view ends
     this.status = new Status();
     this.start = select({id: "feed-start"}, [["now", "from now on"], ["beginning", "from the beginning"]]);
-    const hasAll = container.changeFeedPolicy?.retentionDuration > 0;
     this.mode = select(
       {id: "feed-mode", onchange: () => this.#explain()},
-      [[LATEST, "latest versions"], ...(hasAll ? [[ALL, "all versions and deletes"]] : [])],
+      [[LATEST, "latest versions"], [ALL, "all versions and deletes"]],
     );
     this.toggle = button("Start", () => (this.running ? this.stop() : this.run()), {className: "primary", id: "feed-toggle"});
     this.list = element("ol", {className: "changes", reversed: true});
