@@ -221,3 +221,24 @@ async def test_an_odd_host_header_never_causes_a_server_error(
     writer.close()
     assert answer.startswith(b"HTTP/1.1 ")
     assert answer.split()[1] < b"500"
+
+
+@pytest.mark.parametrize("feed", ["query", "docs", "sprocs", "offers"])
+async def test_an_invalid_continuation_token_gets_the_text_that_microsofts_tests_expect(
+    raw: RawClient, container: ContainerProxy, feed: str
+) -> None:
+    headers = {"x-ms-continuation": "junk", **PARTITION_KEY}
+
+    if feed == "query":
+        query = {"x-ms-documentdb-isquery": "true", **headers}
+        body = {"query": "SELECT * FROM c"}
+        path = f"/{CONTAINER}/docs"
+        response = await raw.send("POST", path, kind="docs", link=CONTAINER, headers=query, body=body)
+    elif feed == "offers":
+        response = await raw.send("GET", "/offers", kind="offers", headers=headers)
+    else:
+        response = await raw.send("GET", f"/{CONTAINER}/{feed}", kind=feed, link=CONTAINER, headers=headers)
+
+    assert response.status == 400
+    assert "Invalid Continuation Token" in response.json["message"]
+    assert "The continuation token specified in the request is malformed" in response.json["message"]

@@ -89,16 +89,14 @@ class _AllVersions:
                 "(--continuous-backup-days), or by a retentionDuration in the container's changeFeedPolicy.",
             )
         if h.IF_NONE_MATCH not in request.headers:
-            raise CosmosError(400, "The All Versions and Deletes change feed can start only now or at a continuation.")
+            raise _outside("The All Versions and Deletes change feed can start only now or at a continuation.")
         self._key_names = ["/".join(path) for path in container.definition.partition_key.paths]
 
     def check(self, one: Slice, after: int) -> None:
         """Raise 400 if the log of the slice does not reach back to the position."""
         start = one.items.log_start()
         if start is None or after < start:
-            raise CosmosError(
-                400, "The continuation is outside of the retention time of the container's changeFeedPolicy."
-            )
+            raise _outside("The continuation is from before it.")
 
     def next_lsn(self, one: Slice, after: int) -> int | None:
         return one.items.next_logged_lsn(after)
@@ -123,6 +121,11 @@ class _AllVersions:
             "partitionKey": {name: value for name, value in key if value != {}},
         }
         return b'{"current":{},"previous":%b,"metadata":%b}' % (change.body, json_text.dump(metadata))
+
+
+def _outside(reason: str) -> CosmosError:
+    """Return the error that azure-sdk-for-js expects, also at the beginning (changeFeedIterator.spec.ts)."""
+    return CosmosError(400, f"You must read the change feed from within the retention period. {reason}")
 
 
 async def _answer(request: Request, container: Container, feed: _Feed[Change]) -> Answer:

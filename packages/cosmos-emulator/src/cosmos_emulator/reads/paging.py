@@ -180,5 +180,12 @@ def decode_continuation(text: str | None) -> JsonObject:
 
 
 def malformed_continuation() -> CosmosError:
-    """Return the error for a token of another request."""
-    return CosmosError(400, "The continuation token is malformed or belongs to another request.")
+    """Return the error for a token of another request.
+
+    Its texts are those of azure-sdk-for-js (integration/query.spec.ts) and azure-cosmos-dotnet-v3#3416.
+    """
+    return CosmosError(
+        400,
+        "Invalid Continuation Token. The continuation token specified in the request is malformed, or belongs to"
+        " another request. Re-run the query without it and iterate.",
+    )
