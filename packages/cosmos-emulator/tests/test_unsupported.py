@@ -17,6 +17,8 @@ KEY = PartitionKey("/pk")
     [
         ({"vector_embedding_policy": {"vectorEmbeddings": [{"path": "/v", "dimensions": 3}]}}, "vector search"),
         ({"full_text_policy": {"defaultLanguage": "en-US", "fullTextPaths": [{"path": "/t"}]}}, "full-text search"),
+        ({"indexing_policy": {"vectorIndexes": [{"path": "/v", "type": "flat"}]}}, "vector search"),
+        ({"indexing_policy": {"fullTextIndexes": [{"path": "/t"}]}}, "full-text search"),
         ({"analytical_storage_ttl": -1}, "analytical store"),
         ({"global_secondary_index": GlobalSecondaryIndexDefinition("source", "SELECT c.id FROM c")}, "secondary index"),
     ],

@@ -27,6 +27,7 @@ _UNSUPPORTED: Final = {
     "materializedViewDefinition": "global secondary index, or materialized view",
     "vectorEmbeddingPolicy": "vector search",
 }
+_UNSUPPORTED_INDEXES: Final = {"fullTextIndexes": "full-text search", "vectorIndexes": "vector search"}
 # Without these, such a policy has no effect. semantic-kernel sends it for data models without vectors
 # (microsoft/semantic-kernel, CosmosNoSqlCollection.cs).
 _CONTENTS: Final = {"fullTextPolicy": "fullTextPaths", "vectorEmbeddingPolicy": "vectorEmbeddings"}
@@ -84,6 +85,7 @@ def completed(body: JsonObject, *, is_new: bool = True) -> JsonObject:
     for name, feature in _UNSUPPORTED.items():
         if _has_effect(name, body.get(name)):
             raise CosmosError(400, f"The property '{name}' is not supported by this emulator ({feature}); remove it.")
+    _check_indexes(body.get("indexingPolicy"))
     filled: JsonObject = {name: value for name, value in body.items() if value is not None}
     for name, default in _DEFAULTS.items():
         filled.setdefault(name, default)
@@ -126,6 +128,13 @@ def conflict_resolution(body: JsonObject) -> tuple[Json, Json, Json]:
     assert isinstance(policy, dict)  # noqa: S101 - completed
     path = policy.get("conflictResolutionPath") or ("/_ts" if policy["mode"] == _CONFLICT_MODES[0] else "")
     return policy["mode"], path, policy.get("conflictResolutionProcedure") or ""
+
+
+def _check_indexes(policy: Json) -> None:
+    # The service refuses an index whose path is not in the policy (azure-sdk-for-js, vectorEmbeddingPolicy.spec.ts).
+    for name, feature in _UNSUPPORTED_INDEXES.items():
+        if isinstance(policy, dict) and policy.get(name):
+            raise CosmosError(400, f"The indexing policy's '{name}' are not supported by this emulator ({feature}).")
 
 
 def _has_effect(name: str, value: Json) -> bool:
