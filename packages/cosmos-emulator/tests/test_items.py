@@ -311,3 +311,42 @@ async def test_a_partition_key_value_can_have_at_most_2048_bytes(container: Cont
         await container.create_item({"id": "a", "pk": "x" * 2049})
     with fails_with(400, 1001):
         await container.create_item({"id": "a", "pk": ["an", "array"]})
+
+
+@pytest.mark.parametrize(
+    ("text", "headers", "has_token"),
+    [
+        pytest.param(None, {}, True, id="read feed"),
+        pytest.param(None, PARTITION_KEY, False, id="read feed of a partition key"),
+        pytest.param("SELECT * FROM c", {}, True, id="query"),
+        pytest.param("SELECT c.id FROM c", {}, True, id="projection"),
+        pytest.param("SELECT * FROM c", PARTITION_KEY, False, id="query of a partition key"),
+        pytest.param("SELECT * FROM c WHERE c.n >= 0", {}, False, id="filter"),
+        pytest.param("SELECT TOP 4 * FROM c", {}, False, id="TOP"),
+        pytest.param("SELECT * FROM c ORDER BY c.n", {}, False, id="ORDER BY"),
+        pytest.param("SELECT VALUE COUNT(1) FROM c", {"x-ms-max-item-count": "1"}, False, id="aggregate"),
+    ],
+)
+async def test_a_full_page_without_a_filter_has_a_continuation_also_at_the_end(
+    raw: RawClient, container: ContainerProxy, text: str | None, headers: dict[str, str], has_token: bool
+) -> None:
+    for number in range(4):
+        await container.create_item({"id": str(number), "pk": "p", "n": number})
+    partition = (await raw.read_item("0")).headers["x-ms-documentdb-partitionkeyrangeid"]
+    scope = {"x-ms-documentdb-partitionkeyrangeid": partition}
+    query = {"x-ms-documentdb-isquery": "true", "x-ms-documentdb-query-enablecrosspartition": "true"}
+
+    async def page(**more: str) -> RawResponse:
+        sent = {"x-ms-max-item-count": "2", **scope, **headers, **more}
+        if text is None:
+            return await raw.send("GET", f"/{CONTAINER}/docs", kind="docs", link=CONTAINER, headers=sent)
+        body, sent = {"query": text}, {**query, **sent}
+        return await raw.send("POST", f"/{CONTAINER}/docs", kind="docs", link=CONTAINER, headers=sent, body=body)
+
+    pages = [await page()]
+    while token := pages[-1].headers.get("x-ms-continuation"):
+        pages.append(await page(**{"x-ms-continuation": token}))
+
+    counts = [len(one.json["Documents"]) for one in pages]
+    assert counts[-1] == 0 if has_token else counts[-1] > 0
+    assert sum(counts) == (1 if text and "COUNT" in text else 4)

@@ -29,6 +29,7 @@ from cosmos_emulator.reads.paging import (
     Steps,
     decode_continuation,
     encode_continuation,
+    has_token_at_end,
     malformed_continuation,
 )
 from cosmos_emulator.reads.passed_entries import PassedEntries
@@ -150,6 +151,8 @@ class PagedQuery:
                         page.continuation = _streaming_token(_position(done, start))
                         return
             yield
+        if limits.is_full and not self._filtered and not compiled.joins and has_token_at_end(reading.slices):
+            page.continuation = _streaming_token(_position(done, start))
 
     def _order(self, reading: Reading) -> Steps[None]:
         page, ordered = reading.page, OrderedPage(self._compiled, reading)

@@ -164,6 +164,18 @@ def item_chunks(
             size = _CHUNK
 
 
+def has_token_at_end(slices: list[Slice]) -> bool:
+    """Return whether a full page has a continuation, if there is no filter, even if nothing remains.
+
+    The next page is then empty. Sources: azure-sdk-for-js, integration/query.spec.ts (four items, two per page, make
+    three pages); microsoft/vscode-cosmosdb#2443 (not with TOP); azure-sdk-for-python#32343 (a projection);
+    azure-sdk-for-java#24747 (not with a filter); azure-cosmosdb-node#87 (a read feed). Pages of one partition key have
+    none, for lack of a source. azure-cosmos-db-emulator-docker#259 expects none, but names no query, and #351 is about
+    a page that is not full.
+    """
+    return all(one.scope.key is None for one in slices)
+
+
 def encode_continuation(token: JsonObject) -> str:
     """Encode a token for a header."""
     return base64.urlsafe_b64encode(json_text.dump(token)).decode()
