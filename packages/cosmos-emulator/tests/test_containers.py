@@ -436,6 +436,16 @@ async def test_the_highest_throughput_ever_is_kept_by_migrations_and_exports(
     assert copy["content"]["offerMinimumThroughputParameters"]["maxThroughputEverProvisioned"] == 50_000
 
 
+async def test_an_autoscale_database_without_containers_is_scaled_down(raw: RawClient, client: CosmosClient) -> None:
+    maximum = ThroughputProperties(auto_scale_max_throughput=20_000)
+    await client.create_database("shared", offer_throughput=maximum)
+    (offer,) = (await raw.send("GET", "/offers", kind="offers")).json["Offers"]
+
+    lower = await replace_offer(raw, offer, {"offerAutopilotSettings": {"maxThroughput": 15_000}})
+
+    assert lower.status == 200
+
+
 async def test_at_most_25_containers_share_a_databases_throughput(client: CosmosClient) -> None:
     database = await client.create_database("shared", offer_throughput=400)
     for number in range(25):

@@ -124,12 +124,13 @@ def partitions_serving(content: Json) -> int:
     return math.ceil(provisioned_ru_s(content) / _PARTITION_RU_S)
 
 
-def check_growth(content: JsonObject, *, has_containers: bool) -> None:
-    """Raise 400 for more autoscale throughput than a partition has, if no container uses it.
+def check_growth(before: Json, content: JsonObject, *, has_containers: bool) -> None:
+    """Raise 400 if autoscale throughput grows beyond that of a partition, but no container uses it.
 
     Source: azure-cosmos-dotnet-v3#5319.
     """
-    if _is_autoscale(content) and provisioned_ru_s(content) > _PARTITION_RU_S and not has_containers:
+    grows = provisioned_ru_s(content) > max(provisioned_ru_s(before), _PARTITION_RU_S)
+    if _is_autoscale(content) and grows and not has_containers:
         raise CosmosError(
             400,
             "There are no collections using the shared database offer. Please retry the scale operation after creating"

@@ -19,10 +19,11 @@ async def handle(request: Request) -> Answer:
     body = request.json_object()
     if body.get("_rid") != _offer(request).rid:  # azure-cosmos-dotnet-v3, OfferTests.cs, ValidateOfferReplace
         raise CosmosError(400, "The offer in the body is not the one in the path: their '_rid' differs.")
-    content = replaced_content(_offer(request).body["content"], body.get("content"), request.headers)
+    before = _offer(request).body["content"]
+    content = replaced_content(before, body.get("content"), request.headers)
     account = request.gateway.account
     containers = account.containers_of(_offer(request))
-    check_growth(content, has_containers=bool(containers))
+    check_growth(before, content, has_containers=bool(containers))
     for container in containers:
         await container.split_to(partitions_serving(content))
     offer = _offer(request)  # again, because it can have been changed or deleted
