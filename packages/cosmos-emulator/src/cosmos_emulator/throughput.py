@@ -76,7 +76,7 @@ def replaced_content(before: Json, content: Json, headers: Mapping[str, str]) ->
                 f"{h.MIGRATE_TO_AUTOSCALE} must be supplied and offercontent must not contain autopilotSettings"
                 " for migration from manual throughput to autoscale.",
             )
-        most_ru_s = max(_SMALLEST_AUTOSCALE_RU_S, _rounded(max(provisioned_ru_s(before), highest_ru_s / 10)))
+        most_ru_s = max(_SMALLEST_AUTOSCALE_RU_S, _rounded(max(provisioned_ru_s(before), highest_ru_s // 10)))
         return checked_content({"offerAutopilotSettings": {"maxThroughput": most_ru_s}, **limits})
     if was_autoscale and (to_manual or not is_autoscale):
         if not (is_autoscale and to_manual):
@@ -105,8 +105,8 @@ def smallest_ru_s(content: Json) -> int:
     """
     highest_ru_s = _highest_ru_s(content)
     if _is_autoscale(content):
-        return max(_SMALLEST_AUTOSCALE_RU_S, _rounded(highest_ru_s / 10))
-    return max(_SMALLEST_RU_S, math.ceil(highest_ru_s / 100 / 100) * 100)
+        return max(_SMALLEST_AUTOSCALE_RU_S, _rounded(highest_ru_s // 10))
+    return max(_SMALLEST_RU_S, -(-highest_ru_s // (100 * 100)) * 100)  # in steps of 100
 
 
 def partitions_needed(content: Json, *, is_shared: bool) -> int:
@@ -150,8 +150,8 @@ def _ru_s(content: JsonObject) -> Json:
     return autoscale.get("maxThroughput") if isinstance(autoscale, dict) else content.get("offerThroughput")
 
 
-def _rounded(ru_s: float) -> int:
-    return int(ru_s + 500) // 1000 * 1000
+def _rounded(ru_s: int) -> int:
+    return (ru_s + 500) // 1000 * 1000
 
 
 def _is_autoscale(content: Json) -> bool:
