@@ -8,13 +8,26 @@
 
 from typing import TYPE_CHECKING
 
+from cosmos_emulator.faults import Faults
+from cosmos_emulator.latency import Latency
+from cosmos_emulator.recording import Recording
 from cosmos_emulator.settings import WELL_KNOWN_KEY, EmulatorSettings
 from cosmos_emulator.version import __version__
 
 if TYPE_CHECKING:
     from cosmos_emulator.emulator import CosmosEmulator
+    from cosmos_emulator.pytest_plugin import CosmosAccount
 
-__all__ = ["WELL_KNOWN_KEY", "CosmosEmulator", "EmulatorSettings", "__version__"]
+__all__ = [
+    "WELL_KNOWN_KEY",
+    "CosmosAccount",
+    "CosmosEmulator",
+    "EmulatorSettings",
+    "Faults",
+    "Latency",
+    "Recording",
+    "__version__",
+]
 
 
 def __getattr__(name: str) -> object:
@@ -23,4 +36,8 @@ def __getattr__(name: str) -> object:
         from cosmos_emulator.emulator import CosmosEmulator
 
         return CosmosEmulator
+    if name == "CosmosAccount":  # imports pytest
+        from cosmos_emulator.pytest_plugin import CosmosAccount
+
+        return CosmosAccount
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

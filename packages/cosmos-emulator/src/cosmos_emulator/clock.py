@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from datetime import datetime, timedelta
 from typing import Final
 
 _END_S: Final = 253_402_300_800  # the year 10000, which HTTP dates cannot express
@@ -26,12 +27,23 @@ class AdjustableClock:
         """Return whether the time stands still."""
         return self._frozen_s is not None
 
-    def freeze(self, at_s: float | None = None) -> None:
-        """Stop the time, now or at another time. Raises ValueError for a time outside of 1970 to 9999."""
-        self._frozen_s = _checked(self() if at_s is None else at_s)
+    def freeze(self, at: float | datetime | None = None) -> None:
+        """Stop the time, now or at another time, in seconds since the epoch or with a time zone.
 
-    def advance(self, seconds: float) -> None:
-        """Move the time forward, whether it is frozen or not. Raises ValueError for a negative number."""
+        Raises ValueError for a time outside of 1970 to 9999.
+        """
+        if isinstance(at, datetime):
+            if at.tzinfo is None:
+                raise ValueError(f"{at!r} needs a time zone, such as datetime.UTC")
+            at = at.timestamp()
+        self._frozen_s = _checked(self() if at is None else at)
+
+    def advance(self, by: float | timedelta) -> None:
+        """Move the time forward, by seconds or a timedelta, whether it is frozen or not.
+
+        Raises ValueError for a negative duration.
+        """
+        seconds = by.total_seconds() if isinstance(by, timedelta) else by
         if not seconds >= 0:
             raise ValueError(f"the clock cannot advance by {seconds} s")
         now_s = _checked(self() + seconds)

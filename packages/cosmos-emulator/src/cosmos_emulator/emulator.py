@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack
+from contextlib import AbstractContextManager, AsyncExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -20,6 +20,7 @@ from cosmos_emulator.gateway import Gateway
 from cosmos_emulator.http.connections import LimitedServer, close_listener
 from cosmos_emulator.http.server import CosmosServer, new_request
 from cosmos_emulator.reads.unfinished import UnfinishedQueries
+from cosmos_emulator.recording import Recording, Recordings
 from cosmos_emulator.settings import EmulatorSettings
 from cosmos_emulator.store.account import Account
 from cosmos_emulator.store.contents import current_directory, remove_leftovers
@@ -42,6 +43,7 @@ class CosmosEmulator:
         self.certificate: Path | None = None
         self._stack = AsyncExitStack()
         self._controls: Controls | None = None
+        self._recordings = Recordings()
 
     @property
     def key(self) -> str:
@@ -67,6 +69,10 @@ class CosmosEmulator:
             raise RuntimeError("the emulator does not run")
         return self._controls
 
+    def recording(self) -> AbstractContextManager[Recording]:
+        """Record the requests that are answered during a `with` block."""
+        return self._recordings.recording()
+
     async def __aenter__(self) -> Self:
         async with AsyncExitStack() as stack:
             directory = self._data_directory(stack)
@@ -81,7 +87,9 @@ class CosmosEmulator:
             stack.callback(gateway.worker_turns.close)  # after the time for running requests
             stack.callback(unfinished.forget_all)
             controls = self._controls = Controls(gateway, directory, self._open_account, unfinished.forget_all)
-            self.endpoint = await self._listen(stack, CosmosServer(gateway, unfinished, controls), directory)
+            self.endpoint = await self._listen(
+                stack, CosmosServer(gateway, unfinished, controls, self._recordings), directory
+            )
             self._stack = stack.pop_all()
         return self
 

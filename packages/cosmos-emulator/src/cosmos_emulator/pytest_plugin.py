@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from cosmos_emulator import CosmosEmulator
     from cosmos_emulator.clock import AdjustableClock
     from cosmos_emulator.loop_thread import LoopThread
+    from cosmos_emulator.recording import Recording
 
 
 # With faults, a health check can last longer than its test should.
@@ -81,6 +82,10 @@ class CosmosAccount:
     def clock(self) -> AdjustableClock:
         """The clock, which can be frozen and advanced. Raises TypeError if the settings have another."""
         return self._emulator.clock
+
+    def recording(self) -> AbstractContextManager[Recording]:
+        """Record the requests that are answered during a `with` block, and their charges."""
+        return self._emulator.recording()
 
     def reset(self) -> None:
         """Delete everything."""
@@ -223,7 +228,5 @@ def _setting(name: str, value: object) -> object:
         return Latency.parse(value)
     if name == "faults" and isinstance(value, list | tuple):
         return Faults(*value)
-    default = getattr(EmulatorSettings(), name)
-    if isinstance(default, bool | int | str) and type(value) is not type(default):
-        raise TypeError(f"{name} must be {type(default).__name__}, not {value!r}")
+    setattr(EmulatorSettings(), name, value)  # checks it
     return value

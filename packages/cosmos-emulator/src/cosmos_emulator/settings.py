@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+import base64
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from random import Random
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from cosmos_emulator.clock import AdjustableClock
-from cosmos_emulator.consistency import ConsistencyLevel
+from cosmos_emulator.consistency import LEVELS, ConsistencyLevel
 from cosmos_emulator.faults import Faults
 from cosmos_emulator.latency import Latency
 
@@ -19,9 +20,11 @@ ChargeProfile = Literal["service-2026", "article-2019"]
 ScriptEdition = Literal["2017", "latest"]
 
 
-@dataclass
+@dataclass(slots=True)
 class EmulatorSettings:
     """Settings of one emulator. Fields below `management_key` can be changed while it runs.
+
+    Raises TypeError or ValueError for an invalid value, also when a field is changed.
 
     Attributes:
         port: 0 picks a free port.
@@ -83,7 +86,47 @@ class EmulatorSettings:
     seed: int | None = None
     random: Random = field(init=False, repr=False)
 
+    def __setattr__(self, name: str, value: object) -> None:
+        """Check and set a field."""
+        _check(name, value)
+        object.__setattr__(self, name, value)
+
     def __post_init__(self) -> None:
         self.random = Random(self.seed)  # noqa: S311 - repeatable, not secret
         if self.seed is not None:
             self.faults.use_seed(self.seed)
+
+
+_CHOICES: Final[Mapping[str, tuple[object, ...]]] = {
+    "charge_profile": get_args(ChargeProfile),
+    "consistency": LEVELS,
+    "continuous_backup_days": (None, 7, 30),
+    "script_edition": get_args(ScriptEdition),
+}
+_DURATIONS: Final = ("latency", "replica_lag")
+_KEYS: Final = ("key", "management_key")
+_LEAST: Final = {"partitions": 1, "port": 0, "purge_interval_s": 0, "script_operations": 1, "script_time_limit_s": 0}
+_TYPES: Final[dict[str, type]] = {
+    one.name: type(one.default) for one in fields(EmulatorSettings) if isinstance(one.default, bool | int | float | str)
+}
+
+
+def _check(name: str, value: object) -> None:
+    kind = _TYPES.get(name)
+    if kind is not None and not (type(value) is kind or (kind is float and type(value) is int)):
+        raise TypeError(f"{name} must be {kind.__name__}, not {value!r}")
+    if name in _CHOICES and value not in _CHOICES[name]:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, _CHOICES[name]))}, not {value!r}")
+    if name in _DURATIONS and not isinstance(value, Latency | None):
+        raise TypeError(f"{name} must be a Latency, such as Latency.parse('500ms'), not {value!r}")
+    if name in _LEAST and isinstance(value, int | float) and not value >= _LEAST[name]:
+        raise ValueError(f"{name} must be at least {_LEAST[name]}, not {value!r}")
+    if name in _KEYS and value is not None:
+        _check_key(name, value)
+
+
+def _check_key(name: str, value: object) -> None:
+    try:
+        base64.b64decode(str(value), validate=True)
+    except ValueError:
+        raise ValueError(f"{name} must be base64") from None

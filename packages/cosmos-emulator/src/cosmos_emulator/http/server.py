@@ -44,6 +44,7 @@ from cosmos_emulator.messages.request import Request
 from cosmos_emulator.messages.resource_tokens import PREFIX, Grant, read_token
 from cosmos_emulator.operation_names import operation_name
 from cosmos_emulator.reads.unfinished import UnfinishedQueries
+from cosmos_emulator.recording import RecordedRequest, Recordings
 from cosmos_emulator.store.schema import advice
 
 _LOG: Final = logging.getLogger(__name__)
@@ -71,7 +72,9 @@ _ALWAYS: Final = {
 class CosmosServer:
     """Handles a gateway's HTTP requests."""
 
-    def __init__(self, gateway: Gateway, unfinished: UnfinishedQueries, controls: Controls) -> None:
+    def __init__(
+        self, gateway: Gateway, unfinished: UnfinishedQueries, controls: Controls, recordings: Recordings
+    ) -> None:
         self._gateway = gateway
         self._controls = controls
         self._unfinished = unfinished
@@ -82,6 +85,7 @@ class CosmosServer:
         self._load = LoadHistory(gateway.settings.clock)
         self._is_closing = False
         self._charge_label = gateway.charges.label
+        self._recordings = recordings
 
     def close(self) -> None:
         """Release the requests of `hang` faults."""
@@ -91,6 +95,7 @@ class CosmosServer:
         """Return the response; never raises."""
         path = http.raw_path
         activity_id = _activity_id(http.headers)
+        names: list[tuple[str, str | None]] = []
         try:
             check_host(http.headers.get("Host", ""), http.remote)
             if path.startswith("/_"):  # the service has no such path
@@ -98,7 +103,7 @@ class CosmosServer:
                     return explorer_page(http.method, path)
                 if is_health(path):
                     return health_response(http.method)
-            answer = await self._operate(http)
+            answer = await self._operate(http, names)
             if isinstance(answer, web.StreamResponse):
                 return answer
         except CosmosError as error:
@@ -117,6 +122,8 @@ class CosmosServer:
             failure = CosmosError(500, "The emulator failed on this request. See its log for the cause.")
             answer = self._refusal(failure, http, activity_id)
         self._load.record(answer)
+        for name, container in names:
+            self._recordings.add(RecordedRequest(name, container, answer.status, round(answer.charge_ru, 2)))
         latency = self._gateway.settings.latency
         if latency is not None:
             await asyncio.sleep(latency.next_s(self._gateway.settings.random))
@@ -152,7 +159,8 @@ class CosmosServer:
             headers[h.CONTENT_LOCATION] = location
         return web.Response(status=answer.status, body=answer.body, headers=headers)
 
-    async def _operate(self, http: web.BaseRequest) -> Answer | web.StreamResponse:
+    async def _operate(self, http: web.BaseRequest, names: list[tuple[str, str | None]]) -> Answer | web.StreamResponse:
+        """Run an operation. While requests are recorded, its name and container are added to `names`."""
         settings, headers = self._gateway.settings, http.headers
         link = parse_link(http.raw_path)
         if any(map(_TAB_OR_BREAK.search, link.ids)):
@@ -178,6 +186,8 @@ class CosmosServer:
         request = Request(
             self._gateway, self._unfinished, http.method, link, headers, body, f"{http.scheme}://{http.host}"
         )
+        if self._recordings:
+            names.append((operation_name(operation), _container(request.owner_path)))
         if grant is not None:
             check_grant(grant, request, operation_name(operation))
         answer = await self._stages.run(
@@ -228,6 +238,14 @@ class CosmosServer:
         message = f"Message: {errors}\r\nActivityId: {activity_id}, Request URI: {_in_utf8(http.raw_path)}"
         body = json_text.dump({"code": error.code, "message": message, **error.details})
         return Answer(error.status, body, headers, charge_ru, names_owner=error.status != 404 or http.method != "GET")
+
+
+def _container(owner_path: str) -> str | None:
+    """Return `shop/orders` for `dbs/shop/colls/orders`, and for what is in it."""
+    match owner_path.split("/"):
+        case ["dbs", database, "colls", container, *_]:
+            return f"{database}/{container}"
+    return None
 
 
 def _in_utf8(text: str) -> str:
