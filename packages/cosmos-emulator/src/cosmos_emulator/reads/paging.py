@@ -167,7 +167,7 @@ def item_chunks(
 def has_token_at_end(slices: list[Slice]) -> bool:
     """Return whether a full page has a continuation, if there is no filter, even if nothing remains.
 
-    The next page is then empty. Sources: azure-sdk-for-js, integration/query.spec.ts (four items, two per page, make
+    The next page is then empty. Sources: azure-sdk-for-js, functional/query.spec.ts (four items, two per page, make
     three pages); microsoft/vscode-cosmosdb#2443 (not with TOP); azure-sdk-for-python#32343 (a projection);
     azure-sdk-for-java#24747 (not with a filter); azure-cosmosdb-node#87 (a read feed). Pages of one partition key have
     none, for lack of a source. azure-cosmos-db-emulator-docker#259 expects none, but names no query, and #351 is about
@@ -194,7 +194,7 @@ def decode_continuation(text: str | None) -> JsonObject:
 def malformed_continuation() -> CosmosError:
     """Return the error for a token of another request.
 
-    Its texts are those of azure-sdk-for-js (integration/query.spec.ts) and azure-cosmos-dotnet-v3#3416.
+    Its texts are those of azure-sdk-for-js (functional/query.spec.ts) and azure-cosmos-dotnet-v3#3416.
     """
     return CosmosError(
         400,
