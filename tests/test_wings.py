@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from pathlib import Path
 import pytest
 from aiohttp import ClientSession
 
+from infra.template import WINGS, take_off
 from shared.settings import Account, Settings
 from tests.api import Api
 from tests.blog import EmulatorThread
@@ -27,25 +27,14 @@ from tests.running_app import REPOSITORY, RunningApp, provisioned, running_app
 
 pytestmark = NEEDS_GIT
 
-# A wing, and those that stand on it.
-WINGS = [("inspector",), ("openapi",), ("web", "inspector")]
 CORE = ["tests/functions/test_comments.py", "tests/functions/test_errors.py", "tests/test_settings.py"]
 # Need the browser, a wing, or a repository.
 NOT_CORE = ["web", "openapi", "inspector", "infra", "chaos", "real_host", "test_azure_functions_runtime.py"]
-NOT_CORE += ["test_wings.py", "test_contributing.py"]
+NOT_CORE += ["test_wings.py", "test_contributing.py", "test_template.py"]
 # Need the packages, pictures and environment of the repository, or name files and pages of wings.
 NOT_CORE += ["test_doc_links.py", "test_tasks.py", "functions/test_caches.py"]
 PAGES = ["/", "/posts/{post}", "/posts/{post}/edit", "/users/{user}", "/write", "/nope", "/feed.atom", "/sitemap.xml"]
 API = ["/api/feed", "/api/posts/{post}", "/api/users/{user}", "/api/openapi.json"]
-
-
-def take_off(folder: Path, *wings: str) -> None:
-    for wing in wings:
-        shutil.rmtree(folder / wing)
-        shutil.rmtree(folder / "tests" / wing)
-        app = folder / "function_app.py"
-        lines = app.read_text(encoding="utf-8").splitlines(keepends=True)
-        app.write_text("".join(line for line in lines if not re.match(rf"(import )?{wing}\b", line)), encoding="utf-8")
 
 
 def pytest_in(folder: Path, *arguments: str) -> str:
@@ -56,17 +45,17 @@ def pytest_in(folder: Path, *arguments: str) -> str:
     return tested.stdout.splitlines()[-1]
 
 
-@pytest.mark.parametrize("wings", WINGS, ids=lambda wings: wings[0])
-def test_the_tests_of_the_rest_pass(tmp_path: Path, wings: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("wing", WINGS)
+def test_the_tests_of_the_rest_pass(tmp_path: Path, wing: str) -> None:
     copy_repository(tmp_path)
-    take_off(tmp_path, *wings)
+    take_off(wing, tmp_path)
     assert [module for module in CORE if not (tmp_path / module).exists()] == []
 
     # Importing each test module notices a dependency on the wing. Rewriting its assertions takes longer than the rest.
     pytest_in(tmp_path, "--assert=plain", "-k", " or ".join(Path(module).name for module in CORE))
 
     if os.environ.get("WINGS") == "all":
-        others = [name for name in NOT_CORE if name not in wings]
+        others = [name for name in NOT_CORE if name not in WINGS[wing]]
         pytest_in(tmp_path, "-n", "2", *(f"--ignore=tests/{name}" for name in others))
 
 
@@ -86,7 +75,7 @@ async def test_pages_and_api_are_the_same_without_the_inspector(
 ) -> None:
     """The inspector changes nothing as long as it is switched off."""
     copy_repository(tmp_path)
-    take_off(tmp_path, "inspector")
+    take_off("inspector", tmp_path)
     async with ClientSession() as session:
         api = Api(session, whole.url, whole.openapi)
         author = await api.new_user()

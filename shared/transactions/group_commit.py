@@ -1,8 +1,8 @@
 """Group commit: concurrent commands on one post share a transactional batch with one patch of its counts.
 
 Fifty likes at once rewrite the post a few times instead of fifty, and do not conflict. This only saves request units
-and time. To remove it, delete this file, COMMIT_DEADLINE_S, and its tests (test_group_commit*.py, and those that count
-batches), and use `add_item` in shared/transactions/__init__.py. Then search the docs for it.
+and time. To remove it, delete this file, COMMIT_DEADLINE_S and test_group_commit*.py, and use `add_item` in
+shared/transactions/__init__.py (tests/test_template.py does it). Then search the docs for it.
 """
 
 from __future__ import annotations

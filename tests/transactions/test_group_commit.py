@@ -10,6 +10,7 @@ import pytest
 from shared.data.posts import delete_post
 from shared.database.client import connect
 from shared.database.container import Container, Operation
+from shared.database.retries import COMMIT_DEADLINE_S, REQUEST_DEADLINE_S
 from shared.database.scope import request_scope
 from shared.errors import DatabaseThrottled, DatabaseUnavailable, PostNotFound
 from shared.models.base import COMMENT_LENGTH, POST_LENGTH, Item
@@ -18,6 +19,10 @@ from shared.transactions.group_commit import GroupCommit
 from tests.blog import Blog, at
 from tests.gateway import Gateway
 from tests.items import a_comment, a_like, a_post, a_record, a_user
+
+
+def test_a_shared_batch_ends_before_the_deadline_of_its_requests() -> None:
+    assert COMMIT_DEADLINE_S < REQUEST_DEADLINE_S
 
 
 class HeldContainer(Container):

@@ -1,0 +1,85 @@
+"""Turn a checkout of this repository into one for another app: `python -m infra.template --help`, docs/template.md."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+# A wing, and those that stand on it.
+WINGS = {"inspector": ("inspector",), "openapi": ("openapi",), "web": ("web", "inspector")}
+NAME = "blog"
+_NEW_NAME = re.compile(r"[a-z][a-z0-9]{1,30}")
+# Not in other words, such as devblogs, but in BLOG_AUTH and blogPost.
+_WORD = re.compile(r"(?<![A-Za-z])(blog|Blog|BLOG)(?![a-z])")
+# The packages have the name only in examples.
+_KEPT = ("packages/", "LICENSE", "docs/images/", "infra/template.py", "tests/test_template.py", "docs/template.md")
+
+
+def take_off(wing: str, root: Path = ROOT) -> None:
+    """Delete a wing and those that stand on it: their folders, tests, and lines in function_app.py."""
+    app = root / "function_app.py"
+    for name in WINGS[wing]:
+        for folder in (root / name, root / "tests" / name):
+            shutil.rmtree(folder, ignore_errors=True)
+        lines = app.read_text(encoding="utf-8").splitlines(keepends=True)
+        app.write_text("".join(line for line in lines if not re.match(rf"(import )?{name}\b", line)), encoding="utf-8")
+
+
+def rename(name: str, root: Path = ROOT) -> int:
+    """Replace the product's name in the contents and names of all files in git; return the number of files.
+
+    Raises ValueError for a name that settings, meters and Python modules cannot have.
+    """
+    if not _NEW_NAME.fullmatch(name):
+        raise ValueError(f"{name!r} must be 2 to 31 lower-case letters and digits, and start with a letter")
+    words = {NAME: name, NAME.title(): name.title(), NAME.upper(): name.upper()}
+    changed = 0
+    for file in _files(root):
+        path = root / file
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue  # an image
+        renamed = _WORD.sub(lambda found: words[found[0]], text)
+        target = path.with_name(_WORD.sub(lambda found: words[found[0]], path.name))
+        if (renamed, target) != (text, path):
+            path.write_text(renamed, encoding="utf-8")
+            path.rename(target)
+            changed += 1
+    return changed
+
+
+def _files(root: Path) -> list[str]:
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)  # noqa: S603 - fixed
+    files = [name for name in listed.stdout.splitlines() if not name.startswith(_KEPT)]
+    return [name for name in files if (root / name).is_file()]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line."""
+    parser = argparse.ArgumentParser(prog="python -m infra.template", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("take-off", help="delete a wing").add_argument("wing", choices=WINGS)
+    commands.add_parser("rename", help="replace the name of the product").add_argument("name")
+    given = parser.parse_args(arguments)
+    if given.command == "take-off":
+        take_off(given.wing)
+        sys.stdout.write(f"Deleted {', '.join(WINGS[given.wing])}. Run `make test`.\n")
+        return 0
+    try:
+        changed = rename(given.name)
+    except ValueError as error:
+        parser.error(str(error))
+    sys.stdout.write(f"Changed {changed} files. Run `make format lock-check test`.\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

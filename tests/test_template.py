@@ -1,0 +1,79 @@
+"""The commands of docs/template.md. tests/test_wings.py tests those that take a wing off."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from infra.template import WINGS, main, rename
+from tests.repository_copy import NEEDS_GIT, copy_repository
+from tests.running_app import REPOSITORY
+
+pytestmark = NEEDS_GIT
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    copy_repository(tmp_path)
+    for command in (["init", "--quiet"], ["add", "--all"]):
+        subprocess.run(["git", *command], cwd=tmp_path, check=True)  # noqa: S603, S607 - fixed
+    return tmp_path
+
+
+def run_tests(copy: Path, *files: str) -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files]
+    tested = subprocess.run(command, cwd=copy, capture_output=True, text=True, check=False)  # noqa: S603 - fixed
+    assert tested.returncode == 0, tested.stdout + tested.stderr
+
+
+def test_a_renamed_product_works(copy: Path) -> None:
+    assert rename("shop", copy) > 200
+
+    left = [
+        f"{file}: {found[0]}"
+        for file in copy.rglob("*.py")
+        if file.name != "template.py" and (found := re.search(r"(?i)(?<![a-z])blog(?![a-z])", file.read_text("utf-8")))
+    ]
+    assert [line for line in left if "test_template" not in line] == []
+    assert (copy / "shared" / "data" / "shop.py").exists()
+    assert "SHOP_AUTH" in (copy / "local.settings.example.json").read_text("utf-8")
+    run_tests(copy, "tests/functions/test_comments.py", "tests/functions/test_health.py", "tests/test_settings.py")
+
+
+def test_group_commit_can_be_removed_as_its_file_says(copy: Path) -> None:
+    for file in [*copy.rglob("test_group_commit*.py"), copy / "shared/transactions/group_commit.py"]:
+        file.unlink()
+    for name, pattern, replacement in (
+        ("database/retries.py", r"(?m)^COMMIT_DEADLINE_S.*\n", ""),
+        ("transactions/__init__.py", r"(?m)^.*import GroupCommit\n", ""),
+        ("transactions/__init__.py", r"import Added\b", "import Added, add_item"),
+        ("transactions/__init__.py", r"GroupCommit\(\)\.add", "add_item"),
+    ):
+        module = copy / "shared" / name
+        text, changes = re.subn(pattern, replacement, module.read_text("utf-8"))
+        assert changes == 1, name
+        module.write_text(text, "utf-8")
+
+    run_tests(copy, "tests/functions/test_likes.py", "tests/transactions", "tests/database/test_retries.py")
+
+
+@pytest.mark.parametrize("name", ["", "Shop", "my-shop", "2shops", "a" * 32])
+def test_a_name_that_settings_cannot_have_changes_nothing(copy: Path, name: str) -> None:
+    with pytest.raises(ValueError, match="lower-case letters"):
+        rename(name, copy)
+
+
+def test_invalid_commands_are_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in (["take-off", "core"], ["rename", "My Shop"]):
+        with pytest.raises(SystemExit):
+            main(arguments)
+        assert "error" in capsys.readouterr().err
+
+
+def test_the_page_names_each_wing() -> None:
+    page = (REPOSITORY / "docs" / "template.md").read_text("utf-8")
+    assert all(f"python -m infra.template take-off {wing}" in page for wing in WINGS)
