@@ -17,8 +17,9 @@ NAME = "blog"
 _NEW_NAME = re.compile(r"[a-z][a-z0-9]{1,30}")
 # Not in other words, such as devblogs, but in BLOG_AUTH and blogPost.
 _WORD = re.compile(r"(?<![A-Za-z])(blog|Blog|BLOG)(?![a-z])")
-# The packages have the name only in examples.
-_KEPT = ("packages/", "LICENSE", "docs/images/", "infra/template.py", "tests/test_template.py", "docs/template.md")
+# The packages have the name only in examples, and the others are not ours to change.
+_KEPT = ("packages/", "LICENSE", "THIRD_PARTY_NOTICES.md", "openapi/static/swagger-ui/")
+_KEPT += ("infra/template.py", "tests/test_template.py", "docs/template.md")
 
 
 def take_off(wing: str, root: Path = ROOT) -> None:

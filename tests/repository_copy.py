@@ -22,4 +22,4 @@ def copy_repository(folder: Path) -> None:
     for name in listed.stdout.splitlines():
         if (REPOSITORY / name).is_file() and not name.startswith(_UNUSED):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(REPOSITORY / name, folder / name)
+            shutil.copy(REPOSITORY / name, folder / name)

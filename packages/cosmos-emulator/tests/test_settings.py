@@ -26,7 +26,7 @@ from cosmos_emulator.clock import AdjustableClock
         ("throttle", 1, "throttle must be bool"),
         ("key", "secret!", "key must be base64"),
         ("management_key", "é", "management_key must be base64"),
-        ("script_operations", 0, "script_operations must be at least 1"),
+        ("script_operations", -1, "script_operations must be at least 0"),
         ("script_time_limit_s", "5", "script_time_limit_s must be float"),
         ("port", -1, "port must be at least 0"),
     ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from azure.cosmos import GlobalSecondaryIndexDefinition, PartitionKey
+from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, DatabaseProxy
 from tests.errors import fails_with
 
@@ -20,14 +20,11 @@ KEY = PartitionKey("/pk")
         ({"indexing_policy": {"vectorIndexes": [{"path": "/v", "type": "flat"}]}}, "vector search"),
         ({"indexing_policy": {"fullTextIndexes": [{"path": "/t"}]}}, "full-text search"),
         ({"analytical_storage_ttl": -1}, "analytical store"),
-        ({"global_secondary_index": GlobalSecondaryIndexDefinition("source", "SELECT c.id FROM c")}, "secondary index"),
     ],
 )
 async def test_an_unsupported_policy_is_rejected_by_name(
     database: DatabaseProxy, policy: dict[str, Any], name: str
 ) -> None:
-    await database.create_container("source", KEY)
-
     with fails_with(400, match=name):
         await database.create_container("c", KEY, **policy)
 

@@ -55,7 +55,8 @@ def _container_lines(account: Account, container: Container) -> Iterator[bytes]:
     for name, kind in _SCRIPTS.items():
         for script in account.resources.children(kind, container.rid):
             yield _line({name: _own(script)})
-    for partition in container.partitions:
+    # The items of a global secondary index come from its source.
+    for partition in [] if container.definition.source else container.partitions:
         position = SCAN_START
         with closing(partition.separate_view()) as items:
             while chunk := items.scan(ItemScope(), position, _SCANNED):

@@ -14,6 +14,7 @@ from cosmos_emulator.names import canonical, checked_name
 from cosmos_emulator.partitioning.hashing import UndefinedKey
 from cosmos_emulator.partitioning.partition_keys import PartitionKeyDefinition, parse_path, value_at
 from cosmos_emulator.query import Dialect, Query, parse_computed
+from cosmos_emulator.secondary_index_definition import SecondaryIndexDefinition
 
 MAX_TTL_S: Final = 2147483647
 _MAX_UNIQUE_KEYS: Final = 10
@@ -23,8 +24,6 @@ _UNSUPPORTED: Final = {
     "analyticalStorageTtl": "analytical store",
     "clientEncryptionPolicy": "client-side encryption",
     "fullTextPolicy": "full-text search",
-    "globalSecondaryIndexDefinition": "global secondary index",
-    "materializedViewDefinition": "global secondary index, or materialized view",
     "vectorEmbeddingPolicy": "vector search",
 }
 _UNSUPPORTED_INDEXES: Final = {"fullTextIndexes": "full-text search", "vectorIndexes": "vector search"}
@@ -46,7 +45,8 @@ _DEFAULTS: Final[JsonObject] = {
 class ContainerDefinition:
     """A parsed container; `unique_keys` has the paths of each key, `dialect` what its queries can use.
 
-    `log_retention_s` is how long the change feed keeps all versions and deletes; None if it does not.
+    `log_retention_s` is how long the change feed keeps all versions and deletes; None if it does not. `source` is that
+    of a global secondary index.
     """
 
     partition_key: PartitionKeyDefinition
@@ -55,6 +55,7 @@ class ContainerDefinition:
     unique_keys: tuple[tuple[tuple[str, ...], ...], ...]
     dialect: Dialect
     log_retention_s: int | None
+    source: SecondaryIndexDefinition | None
 
     @classmethod
     def parse(cls, body: JsonObject) -> ContainerDefinition:
@@ -66,6 +67,7 @@ class ContainerDefinition:
             _unique_keys(body["uniqueKeyPolicy"]),
             Dialect(_computed(body), is_planar=_is_planar(body)),
             _log_retention_s(body.get("changeFeedPolicy")),
+            SecondaryIndexDefinition.parse(body),
         )
 
     def unique_values(self, document: JsonObject) -> list[str]:

@@ -125,6 +125,7 @@ class Controls:
                 async with self._gateway.gate.change():
                     before = self._gateway.account
                     self._gateway.account = await self._opened(directory)
+                    self._gateway.indexes_changed.set()
             except BaseException:
                 shutil.rmtree(directory, ignore_errors=True)
                 raise

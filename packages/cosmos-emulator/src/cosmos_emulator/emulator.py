@@ -21,6 +21,7 @@ from cosmos_emulator.http.connections import LimitedServer, close_listener
 from cosmos_emulator.http.server import CosmosServer, new_request
 from cosmos_emulator.reads.unfinished import UnfinishedQueries
 from cosmos_emulator.recording import Recording, Recordings
+from cosmos_emulator.secondary_indexes import SecondaryIndexes
 from cosmos_emulator.settings import EmulatorSettings
 from cosmos_emulator.store.account import Account
 from cosmos_emulator.store.contents import current_directory, remove_leftovers
@@ -86,6 +87,7 @@ class CosmosEmulator:
             gateway = Gateway(self.settings, account, charges, workers, readers)
             stack.callback(gateway.worker_turns.close)  # after the time for running requests
             stack.callback(unfinished.forget_all)
+            stack.push_async_callback(SecondaryIndexes(gateway).close)
             controls = self._controls = Controls(gateway, directory, self._open_account, unfinished.forget_all)
             self.endpoint = await self._listen(
                 stack, CosmosServer(gateway, unfinished, controls, self._recordings), directory

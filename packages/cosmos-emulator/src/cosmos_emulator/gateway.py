@@ -38,6 +38,8 @@ class Gateway:
     worker_turns: Turns = field(default_factory=Turns)
     loop_turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     gate: Gate = field(default_factory=Gate)
+    indexes_changed: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the account can have got a global secondary index."""
 
     @property
     def script_limits(self) -> ScriptLimits:

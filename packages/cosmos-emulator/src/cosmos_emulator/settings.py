@@ -105,7 +105,7 @@ _CHOICES: Final[Mapping[str, tuple[object, ...]]] = {
 }
 _DURATIONS: Final = ("latency", "replica_lag")
 _KEYS: Final = ("key", "management_key")
-_LEAST: Final = {"partitions": 1, "port": 0, "purge_interval_s": 0, "script_operations": 1, "script_time_limit_s": 0}
+_LEAST: Final = {"partitions": 1, "port": 0, "purge_interval_s": 0, "script_operations": 0, "script_time_limit_s": 0}
 _TYPES: Final[dict[str, type]] = {
     one.name: type(one.default) for one in fields(EmulatorSettings) if isinstance(one.default, bool | int | float | str)
 }

@@ -26,6 +26,15 @@ def default_content() -> JsonObject:
     return checked_content({"offerThroughput": _SMALLEST_RU_S})
 
 
+def index_content(content: JsonObject | None) -> JsonObject:
+    """Return the offer content of a global secondary index. Raises 400 without autoscale, which it must have."""
+    if content is None:
+        return checked_content({"offerAutopilotSettings": {"maxThroughput": _SMALLEST_AUTOSCALE_RU_S}})
+    if not _is_autoscale(content):
+        raise CosmosError(400, "A global secondary index must have autoscale throughput.")
+    return content
+
+
 def offer_content(headers: Mapping[str, str]) -> JsonObject | None:
     """Return the offer content that the headers request, or None. Raises 400 if it is invalid."""
     manual, autoscale = headers.get(h.OFFER_THROUGHPUT), headers.get(h.AUTOPILOT_SETTINGS)

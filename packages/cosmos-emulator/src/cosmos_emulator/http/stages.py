@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from cosmos_emulator.consistency import replicas_read
+from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.gateway import Gateway
 from cosmos_emulator.http.fault_stage import with_faults
 from cosmos_emulator.http.rbac import DataRole
@@ -14,6 +16,9 @@ from cosmos_emulator.messages.answer import Answer
 from cosmos_emulator.messages.request import Request
 from cosmos_emulator.messages.sessions import check_session
 from cosmos_emulator.operation_names import ITEM_OPERATIONS, ITEM_READS, operation_name
+
+# The status is an assumption: the documentation says only that indexes are read-only.
+_WRITES: Final = (ITEM_OPERATIONS - ITEM_READS) | {"delete-partition-key"}
 
 
 class Stages:
@@ -39,6 +44,8 @@ class Stages:
 
         async def work() -> Answer:
             async with self._gate:
+                if name in _WRITES and request.container.definition.source is not None:
+                    raise CosmosError(403, "A global secondary index is read-only. Write to its source container.")
                 if name in ITEM_OPERATIONS:
                     if name != "batch":  # checks it itself
                         check_session(request)

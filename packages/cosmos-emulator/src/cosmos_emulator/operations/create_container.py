@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from cosmos_emulator.container_definition import completed
@@ -10,12 +11,16 @@ from cosmos_emulator.messages import headers as h
 from cosmos_emulator.messages.answer import Answer, resource_answer
 from cosmos_emulator.messages.request import Request
 from cosmos_emulator.operations.container_bodies import container_body
-from cosmos_emulator.throughput import default_content, offer_content, partitions_needed
+from cosmos_emulator.secondary_index_definition import BUILDING, SecondaryIndexDefinition, with_status
+from cosmos_emulator.store.account import Account, Container
+from cosmos_emulator.store.resources import Resource
+from cosmos_emulator.throughput import default_content, index_content, offer_content, partitions_needed
 
 _MOST_SHARING: Final = 25  # learn.microsoft.com/azure/cosmos-db/set-throughput, "Set throughput on a database"
 # SharedThroughputDatabaseCollectionCountExceeded of Microsoft.Azure.Documents.SubStatusCodes. The status is that of its
 # neighbor for databases, 1020 (azure-cosmos-dotnet-v3#1964).
 _TOO_MANY_SHARE: Final = 1019
+_MOST_INDEXES: Final = 5  # azure-cosmos 4.17, GlobalSecondaryIndexDefinition
 
 
 async def handle(request: Request) -> Answer:
@@ -27,6 +32,11 @@ async def handle(request: Request) -> Answer:
     account, database = request.gateway.account, request.database
     body = container_body(request)
     content, shared = offer_content(request.headers), account.offer_of(database)
+    index = SecondaryIndexDefinition.parse(body)
+    source = None if index is None else _source(account, database, index)
+    if index is not None and source is not None:
+        body = with_status(body, replace(index, source_rid=source.rid), BUILDING)
+        content = index_content(content)
     if content is None and shared is not None:
         if len(account.containers_of(shared)) >= _MOST_SHARING:
             raise CosmosError(
@@ -42,6 +52,21 @@ async def handle(request: Request) -> Answer:
     container = account.add_container(database, completed(body), max(needed, request.gateway.settings.partitions))
     if content is not None:
         account.add_offer(container.resource, content)
+    if source is not None:
+        request.gateway.indexes_changed.set()
     answer = resource_answer(201, container.resource)
     answer.headers[h.SHARE_THROUGHPUT] = str(content is None)
     return answer
+
+
+def _source(account: Account, database: Resource, index: SecondaryIndexDefinition) -> Container:
+    """Return the source of a new index. Raises 400 if there is none, or if it cannot have another index."""
+    found = account.resources.find("colls", database.rid, index.source_id)
+    if found is None:
+        raise CosmosError(400, f"The source '{index.source_id}' of the global secondary index does not exist.")
+    source = account.container(found.rid)
+    if source.definition.source is not None:
+        raise CosmosError(400, "The source of a global secondary index cannot be another index.")
+    if len(account.indexes_of(source)) >= _MOST_INDEXES:
+        raise CosmosError(400, f"A container can have at most {_MOST_INDEXES} global secondary indexes.")
+    return source

@@ -10,6 +10,7 @@ from cosmos_emulator.messages.answer import Answer, resource_answer
 from cosmos_emulator.messages.request import Request
 from cosmos_emulator.operations.container_bodies import container_body
 from cosmos_emulator.operations.resource_requests import check_if_match
+from cosmos_emulator.secondary_index_definition import PROPERTIES, SecondaryIndexDefinition
 
 # terraform-provider-azurerm#27692 (a key without a version), azure-sdk-for-python#40070 (unique keys)
 _FIXED: Final = {
@@ -38,6 +39,10 @@ async def handle(request: Request) -> Answer:
     check_if_match(request, container.resource)
     present = container.resource.body
     body = completed({"id": present["id"], **container_body(request)}, is_new=False)
+    index = SecondaryIndexDefinition.parse(body)
+    if (index and index.text) != (container.definition.source and container.definition.source.text):
+        raise CosmosError(400, "The definition of a global secondary index cannot be changed.")
+    body |= {name: present[name] for name in PROPERTIES if name in present}
     for name, (status, message) in _FIXED.items():
         if body[name] != present[name]:
             raise CosmosError(status, message)

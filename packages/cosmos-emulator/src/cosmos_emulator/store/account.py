@@ -21,9 +21,11 @@ from cosmos_emulator.descriptors import most_partitions
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.partitioning.partition_keys import PartitionKey
 from cosmos_emulator.partitioning.ranges import KeyRange, PartitionRange, even_ranges
+from cosmos_emulator.secondary_index_definition import PROPERTIES, with_status
 from cosmos_emulator.store.background import BackgroundWork
 from cosmos_emulator.store.contents import ACCOUNT_FILE, CONTAINER_DIRECTORY
 from cosmos_emulator.store.index_definition import IndexDefinition, definitions_of
+from cosmos_emulator.store.index_progress import IndexProgress
 from cosmos_emulator.store.items import Clock
 from cosmos_emulator.store.open_partitions import OpenPartitions
 from cosmos_emulator.store.partition import Partition, partition_file, remove_partition_file
@@ -35,6 +37,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 _UNLISTED: Final = "unlisted"  # directory of containers that the account file does not list
 _LEAST_LSN: Final = "least_lsn"
+_INDEX_LOG_S: Final = 7 * 24 * 3600  # the shorter retention time of continuous backups
 _SCRIPT_RID_KINDS: Final = {"sprocs": rids.STORED_PROCEDURE, "triggers": rids.TRIGGER, "udfs": rids.UDF}
 
 
@@ -76,6 +79,9 @@ class Container:
             log_retention_s=lambda: self.log_retention_s,
         )
         self._default_log_retention_s = log_retention_s
+        self._progress: IndexProgress | None = None
+        self._durable = durable
+        self.is_source = False  # of a global secondary index
         self.is_closed = False
         self._changing = asyncio.Lock()  # the partitions or the definition
         self._serving: set[asyncio.Event] = set()
@@ -97,8 +103,19 @@ class Container:
 
     @property
     def log_retention_s(self) -> int | None:
-        """How long the change feed keeps all versions and deletes; None if it does not."""
-        return self.definition.log_retention_s or self._default_log_retention_s
+        """How long the change feed keeps all versions and deletes; None if it does not.
+
+        The source of a global secondary index has them: in Azure, such an account has continuous backup.
+        """
+        own = self.definition.log_retention_s or self._default_log_retention_s
+        return own or (_INDEX_LOG_S if self.is_source else None)
+
+    @property
+    def progress(self) -> IndexProgress:
+        """How far a global secondary index has followed its source."""
+        if self._progress is None:
+            self._progress = IndexProgress(self.directory, durable=self._durable)
+        return self._progress
 
     @property
     def self_link(self) -> str:
@@ -191,8 +208,17 @@ class Container:
                 if (new.document, new.computed) != (old.document, old.computed):
                     await partition.apply_policy()
 
+    async def become_source(self) -> None:
+        """Log all changes from now on, for a global secondary index."""
+        async with self._changing:
+            self.is_source = True
+            for partition in self.partitions:
+                await partition.apply_log_retention()
+
     async def copy_to(self, directory: Path) -> None:
         """Copy the files to a new directory. No write may run."""
+        if self.definition.source is not None:
+            self.progress.copy_to(directory)
         for partition in self.partitions:
             await partition.copy_to(directory)
 
@@ -205,6 +231,9 @@ class Container:
                 await partition.discard()
             for partition in self.partitions:
                 await partition.close()
+            if self._progress is not None:
+                self._progress.close()
+                self._progress = None
 
     def _prepare(self, placed: PartitionRange) -> Partition:
         return self._new_partition(placed, placed.keys(self.definition.partition_key))
@@ -256,6 +285,9 @@ class Account:
         for database in self.resources.children("dbs", ""):
             for resource in self.resources.children("colls", database.rid):
                 self._open(database, resource)
+        for index in self.containers:
+            if (source := self.source_of(index)) is not None:
+                source.is_source = True  # before its partitions are opened
         self._set_aside_unlisted()
 
     @property
@@ -290,6 +322,23 @@ class Account:
         resource = Resource(rid, "colls", database.rid, self._stamped(body, rid, links), partitions)
         self.resources.add(resource)
         return self._open(database, resource)
+
+    def source_of(self, index: Container) -> Container | None:
+        """Return the container that fills a global secondary index; None for another container."""
+        if index.definition.source is None:
+            return None
+        found = self.resources.find("colls", index.database.rid, index.definition.source.source_id)
+        return None if found is None else self._containers.get(found.rid)
+
+    def indexes_of(self, source: Container) -> list[Container]:
+        """Return the global secondary indexes of a container."""
+        return [one for one in self.containers if self.source_of(one) is source]
+
+    def show_status(self, index: Container, status: str) -> None:
+        """Show the state of a global secondary index in its body."""
+        definition, body = index.definition.source, index.resource.body
+        if definition is not None and body[PROPERTIES[0]] != definition.as_json(status):
+            self.resources.replace(index.resource, with_status(body, definition, status))
 
     def add_script(self, container: Container, kind: str, body: JsonObject) -> Resource:
         """Create a stored procedure (`sprocs`), trigger or UDF. Raises 409."""

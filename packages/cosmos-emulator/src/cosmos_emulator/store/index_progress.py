@@ -1,0 +1,71 @@
+"""How far a global secondary index has followed its source, and where it has put each item.
+
+An item of the source can move to another partition key of the index. The file tells from which, because the change feed
+has only the new version. It is written after the index's items, in one transaction, so that after a crash the same
+changes are applied again, which has no effect.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from cosmos_emulator.store.schema import copy_database, open_connection
+
+FILE: Final = "source.sqlite"
+_SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS placed (
+    id TEXT PRIMARY KEY,          -- of the index's item
+    key TEXT NOT NULL             -- its partition key, canonical JSON
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS progress (
+    partition TEXT PRIMARY KEY,   -- physical partition of the source
+    lsn INTEGER NOT NULL          -- of the last change applied
+) WITHOUT ROWID;
+"""
+
+
+class IndexProgress:
+    """The file of an index, in its directory."""
+
+    def __init__(self, directory: Path, *, durable: bool) -> None:
+        directory.mkdir(parents=True, exist_ok=True)
+        self._connection = open_connection(directory / FILE, durable=durable)
+        self._connection.executescript(f"BEGIN IMMEDIATE;{_SCHEMA}COMMIT;")
+        self._lsns: dict[str, int] = dict(self._connection.execute("SELECT partition, lsn FROM progress"))
+
+    def lsn(self, lineage: Sequence[str]) -> int:
+        """Return the LSN up to which a partition, or the one from which it was split, has been applied; 0 at first."""
+        return next((self._lsns[one] for one in lineage if one in self._lsns), 0)
+
+    def key_of(self, item_id: str) -> str | None:
+        """Return the partition key of an item in the index, if it is there."""
+        row = self._connection.execute("SELECT key FROM placed WHERE id = ?", (item_id,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def commit(self, partition: str, lsn: int, placed: dict[str, str | None]) -> None:
+        """Store what was applied: the new partition keys by item, None for those that were deleted."""
+        connection = self._connection
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            for item_id, key in placed.items():
+                if key is None:
+                    connection.execute("DELETE FROM placed WHERE id = ?", (item_id,))
+                else:
+                    connection.execute("INSERT OR REPLACE INTO placed VALUES (?, ?)", (item_id, key))
+            connection.execute("INSERT OR REPLACE INTO progress VALUES (?, ?)", (partition, lsn))
+            connection.execute("COMMIT")
+        except sqlite3.Error:
+            connection.execute("ROLLBACK")
+            raise
+        self._lsns[partition] = lsn
+
+    def copy_to(self, directory: Path) -> None:
+        """Copy the file to another directory."""
+        copy_database(self._connection, directory / FILE)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
