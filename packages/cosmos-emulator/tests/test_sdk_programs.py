@@ -1,0 +1,165 @@
+"""The SDKs for Go, Java, JavaScript and Rust, run against the emulator: the same scenarios in each language.
+
+Each folder in `sdks` has a program that prints a line of JSON for each scenario. It is built and run once. A test is
+skipped if the language is not installed, or its package registry cannot be reached. Rust also needs SDK_PROGRAMS=all,
+because its first build takes minutes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import subprocess
+from asyncio.subprocess import PIPE
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import pytest
+from cosmos_emulator import CosmosEmulator, EmulatorSettings
+
+fcntl = pytest.importorskip("fcntl", reason="the lock that test processes share is POSIX only")
+
+HERE = Path(__file__).parent / "sdks"
+DOWNLOAD_S = 300.0
+BUILD_S = 900.0
+RUN_S = 120.0
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cosmos-emulator-sdks"
+SCENARIOS = (
+    "create",
+    "read",
+    "query ORDER BY",
+    "query GROUP BY",
+    "transactional batch",
+    "patch",
+    "bulk",
+    "change feed",
+    "hierarchical keys",
+    "throttling",
+    "TLS",
+)
+NAMES = {"go": "Go", "java": "Java", "node": "JavaScript", "rust": "Rust"}
+UNSUPPORTED = {
+    # It leaves queries across partitions to the gateway, which cannot merge them.
+    ("go", "query ORDER BY"),
+    ("go", "query GROUP BY"),
+    ("go", "bulk"),
+}
+
+Command = Sequence[str]
+
+
+@dataclass(frozen=True)
+class Program:
+    """How to build and run a program in a folder with a copy of its sources."""
+
+    tools: tuple[str, ...]
+    download: Command
+    build: Command | None
+    run: Callable[[Path], Command]
+
+
+PROGRAMS = {
+    "go": Program(
+        tools=("go",),
+        download=("go", "mod", "download"),
+        build=("go", "build", "-mod=readonly", "-o", "program", "."),
+        run=lambda folder: [str(folder / "program")],
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a program printed for each scenario, or why it was not run."""
+
+    results: dict[str, dict[str, str]] = field(default_factory=dict)
+    skipped: str = ""
+    failed: str = ""
+
+
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all test processes of this run share."""
+    own = tmp_path_factory.getbasetemp()
+    folder = (own.parent if os.environ.get("PYTEST_XDIST_WORKER") else own) / "sdk-programs"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize("language", PROGRAMS)
+async def test_a_scenario_passes_with_the_sdk(shared: Path, language: str, scenario: str) -> None:
+    outcome = await outcome_of(language, shared)
+
+    if outcome.skipped:
+        pytest.skip(outcome.skipped)
+    if outcome.failed:
+        pytest.fail(outcome.failed, pytrace=False)
+    assert set(outcome.results) == set(SCENARIOS)
+    found = outcome.results[scenario]
+    assert found["result"] == ("unsupported" if (language, scenario) in UNSUPPORTED else "passed"), found["detail"]
+
+
+async def outcome_of(language: str, shared: Path) -> Outcome:
+    """Return the outcome of a program, which the first test process to ask builds and runs."""
+    with (shared / f"{language}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        kept = shared / f"{language}.json"
+        if not kept.exists():
+            outcome = await _build_and_run(PROGRAMS[language], language, shared / language)
+            kept.write_text(json.dumps(asdict(outcome)), encoding="utf-8")
+        return Outcome(**json.loads(kept.read_text(encoding="utf-8")))
+
+
+async def _build_and_run(program: Program, language: str, folder: Path) -> Outcome:
+    if language == "rust" and os.environ.get("SDK_PROGRAMS") != "all":
+        return Outcome(skipped="Set SDK_PROGRAMS=all to build the Rust SDK, which takes minutes the first time.")
+    missing = [tool for tool in program.tools if shutil.which(tool) is None]
+    if missing:
+        return Outcome(skipped=f"Install {' and '.join(missing)} to run the {NAMES[language]} SDK.")
+    shutil.copytree(HERE / language, folder, ignore=shutil.ignore_patterns("node_modules", "target"))
+    if problem := _failure(program.download, folder, DOWNLOAD_S):
+        return Outcome(skipped=f"The {NAMES[language]} SDK cannot be downloaded: {' '.join(problem.split())[-300:]}")
+    if program.build is not None and (problem := _failure(program.build, folder, BUILD_S)):
+        return Outcome(failed=f"The {NAMES[language]} program cannot be built:\n{problem}")
+    return await _run(program.run(folder), folder)
+
+
+def _failure(command: Command, folder: Path, timeout_s: float) -> str | None:
+    """Run a command; return its output if it fails."""
+    environment = {**os.environ, "CARGO_TARGET_DIR": str(CACHE / "rust")}
+    try:
+        done = subprocess.run(  # noqa: S603 - the commands above
+            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=timeout_s, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return f"{command[0]} took longer than {timeout_s:.0f} s"
+    return f"{done.stdout}\n{done.stderr}" if done.returncode else None
+
+
+async def _run(command: Command, folder: Path) -> Outcome:
+    """Run a program with an emulator of several partitions, and one with TLS."""
+    secure = EmulatorSettings(data_dir=folder / "data", tls=True)
+    async with CosmosEmulator(EmulatorSettings(partitions=4)) as emulator, CosmosEmulator(secure) as with_tls:
+        environment = {
+            "COSMOS_ENDPOINT": emulator.endpoint,
+            "COSMOS_KEY": emulator.key,
+            "COSMOS_TLS_ENDPOINT": with_tls.endpoint,
+            "COSMOS_CERTIFICATE": str(with_tls.certificate),
+        }
+        process = await asyncio.create_subprocess_exec(
+            *command, cwd=folder, env={**os.environ, **environment}, stdout=PIPE, stderr=PIPE
+        )
+        try:
+            output, errors = await asyncio.wait_for(process.communicate(), RUN_S)
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+    if process.returncode:
+        return Outcome(failed=f"The program ended with status {process.returncode}:\n{errors.decode()}")
+    lines = [json.loads(line) for line in output.decode().splitlines() if line.startswith("{")]
+    return Outcome({line["scenario"]: line for line in lines})
