@@ -68,6 +68,12 @@ PROGRAMS = {
         build=("go", "build", "-mod=readonly", "-o", "program", "."),
         run=lambda folder: [str(folder / "program")],
     ),
+    "node": Program(
+        tools=("node", "npm"),
+        download=("npm", "ci", "--no-audit", "--no-fund", "--prefer-offline", "--fetch-retries=0"),
+        build=None,
+        run=lambda folder: ["node", str(folder / "main.js")],
+    ),
 }
 
 
