@@ -171,6 +171,31 @@ async def test_enumerations_are_accepted_in_any_case(raw: RawClient, database: D
         assert container["conflictResolutionPolicy"] == {"mode": "LastWriterWins", "conflictResolutionPath": "/n"}
 
 
+@pytest.mark.parametrize(("kind", "name", "version"), [("Hash", "V1", 1), ("Hash", "V2", 2), ("MultiHash", "V2", 2)])
+async def test_a_partition_key_version_can_have_its_name_in_java(
+    raw: RawClient, database: DatabaseProxy, kind: str, name: str, version: int
+) -> None:
+    body = {"id": "c", "partitionKey": {"paths": ["/a"], "kind": kind, "version": name}}
+
+    created = await raw.send("POST", "/dbs/db/colls", kind="colls", link="dbs/db", body=body)
+    replaced = await raw.send("PUT", "/dbs/db/colls/c", kind="colls", link="dbs/db/colls/c", body=body)
+
+    assert (created.status, replaced.status) == (201, 200)
+    assert [one.json["partitionKey"]["version"] for one in (created, replaced)] == [version, version]
+
+
+@pytest.mark.parametrize(("kind", "version"), [("Hash", "V3"), ("Hash", "2"), ("Hash", 3), ("MultiHash", "V1")])
+async def test_other_partition_key_versions_are_rejected(
+    raw: RawClient, database: DatabaseProxy, kind: str, version: str | int
+) -> None:
+    body = {"id": "c", "partitionKey": {"paths": ["/a"], "kind": kind, "version": version}}
+
+    response = await raw.send("POST", "/dbs/db/colls", kind="colls", link="dbs/db", body=body)
+
+    assert response.status == 400
+    assert "is not supported for kind" in response.json["message"]
+
+
 async def test_a_replace_can_change_the_policy_and_ttl_but_not_the_partition_key(
     database: DatabaseProxy, container: ContainerProxy
 ) -> None:

@@ -76,6 +76,8 @@ class PartitionKeyDefinition:
         if len(paths) > (_MAX_LEVELS if kind == "MultiHash" else 1):
             raise CosmosError(400, f"Too many partition key paths for kind {kind}.")
         version = definition.get("version", 2 if kind == "MultiHash" else 1)  # azure-cosmos partition_key.py
+        if named := canonical(version, ("V1", "V2")):  # azure-sdk-for-java PartitionKeyDefinition.java
+            version = int(named.removeprefix("V"))
         if version not in (1, 2) or (kind == "MultiHash" and version == 1):
             raise CosmosError(400, f"Partition key version {version!r} is not supported for kind {kind}.")
         is_system = definition.get("systemKey") is True
