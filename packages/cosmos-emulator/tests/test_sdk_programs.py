@@ -48,6 +48,8 @@ UNSUPPORTED = {
     ("go", "bulk"),
 }
 
+_MAVEN_PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1"
+
 Command = Sequence[str]
 
 
@@ -67,6 +69,12 @@ PROGRAMS = {
         download=("go", "mod", "download"),
         build=("go", "build", "-mod=readonly", "-o", "program", "."),
         run=lambda folder: [str(folder / "program")],
+    ),
+    "java": Program(
+        tools=("java", "javac", "mvn"),
+        download=("mvn", "--quiet", "--batch-mode", f"{_MAVEN_PLUGIN}:build-classpath", "-Dmdep.outputFile=classpath"),
+        build=("javac", "-d", "classes", "-cp", "@classpath", "Program.java"),
+        run=lambda folder: ["java", "-cp", f"classes{os.pathsep}{(folder / 'classpath').read_text()}", "Program"],
     ),
     "node": Program(
         tools=("node", "npm"),
