@@ -76,6 +76,14 @@ def test_javascript() -> None:
 
 
 @task
+def test_sdk_programs() -> None:
+    """Test the emulator with the Go, Java, JavaScript and Rust SDKs (skips what is missing)."""
+    setup()
+    os.environ["SDK_PROGRAMS"] = "all"
+    python("-m", "pytest", "tests/test_sdk_programs.py", cwd=ROOT / "packages/cosmos-emulator")
+
+
+@task
 def test_sdk() -> None:
     """Run Microsoft's tests of azure-cosmos against the emulator."""
     setup()
@@ -320,7 +328,7 @@ def tool(name: str, *arguments: str, cwd: Path = ROOT) -> None:
 def _help() -> None:
     sys.stdout.write("make NAME, or python -m tasks NAME:\n")
     for name, function in TASKS.items():
-        sys.stdout.write(f"  {name:<16} {(function.__doc__ or '').splitlines()[0]}\n")
+        sys.stdout.write(f"  {name:<18} {(function.__doc__ or '').splitlines()[0]}\n")
 
 
 def _create(venv: Path, requirements: str, *also: str) -> None:

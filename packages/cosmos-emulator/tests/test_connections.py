@@ -6,13 +6,15 @@ import asyncio
 import contextlib
 import logging
 import socket
+import ssl
 import sys
 import warnings
 from asyncio.subprocess import Process
+from pathlib import Path
 
 import pytest
 from aiohttp import ClientSession
-from cosmos_emulator import CosmosEmulator
+from cosmos_emulator import CosmosEmulator, EmulatorSettings
 from cosmos_emulator.http import connections
 from cosmos_emulator.http.connections import AcceptErrorFilter
 from tests.processes import emulator_process
@@ -31,6 +33,39 @@ async def test_a_connection_without_complete_headers_is_closed(monkeypatch: pyte
         writer.write(sent)
 
         assert await asyncio.wait_for(reader.read(), 30) == b""
+        writer.close()
+
+
+@pytest.mark.parametrize("tls", [False, True])
+async def test_a_client_that_starts_with_http_2_is_told_to_use_http_1(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tls: bool
+) -> None:
+    monkeypatch.setattr(connections, "IDLE_TIMEOUT_S", 0.5)
+    preface, settings = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
+    headers = bytes([0, 0, 3, 1, 5, 0, 0, 0, 1]) + b"abc"
+    async with CosmosEmulator(EmulatorSettings(data_dir=tmp_path, tls=tls)) as emulator:
+        address = URL(emulator.endpoint)
+        trusting = ssl.create_default_context(cafile=emulator.certificate) if tls else None
+        reader, writer = await asyncio.open_connection(address.host, address.port, ssl=trusting)
+        for part in (preface, settings + headers[:4], headers[4:10], headers[10:]):
+            writer.write(part)
+            await asyncio.sleep(0.01)
+
+        answer = await asyncio.wait_for(reader.read(), 30)  # to the end, which is not a reset
+        writer.close()
+
+    http_1_1_required = bytes([0, 0, 4, 3, 0, 0, 0, 0, 1]) + bytes([0, 0, 0, 0xD])
+    assert answer == settings + http_1_1_required
+
+
+async def test_a_client_that_goes_on_with_http_2_is_disconnected() -> None:
+    request = bytes([0, 0, 3, 1, 5, 0, 0, 0, 1]) + b"abc"
+    async with CosmosEmulator() as emulator:
+        address = URL(emulator.endpoint)
+        reader, writer = await asyncio.open_connection(address.host, address.port)
+        writer.write(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + request * 200)
+
+        assert await asyncio.wait_for(reader.read(), 30) != b""
         writer.close()
 
 

@@ -103,7 +103,7 @@ async def test_the_example_of_an_exported_file_can_be_imported(tmp_path: Path) -
 def test_every_example_uses_the_well_known_key() -> None:
     keys = [key for text in GUIDES.values() for key in re.findall(r"C2y6[\w+/]+=*", text)]
 
-    assert len(keys) == 5
+    assert len(keys) == 6
     assert set(keys) == {WELL_KNOWN_KEY}
 
 

@@ -14,6 +14,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 from aiohttp.web_protocol import RequestHandler
 
 from cosmos_emulator.descriptors import most_connections
+from cosmos_emulator.http.http2 import Http1Connection
 
 # From the last response, or the start, to the end of a request's headers. Longer than clients keep idle connections
 # (aiohttp: 15 s, .NET: 1 min), which would otherwise send requests on a connection that is being closed.
@@ -61,7 +62,7 @@ class LimitedServer(web.Server):
                 next(one for one in remaining if one not in self._busy).force_close()
 
 
-class _Connection(RequestHandler):
+class _Connection(Http1Connection):
     """A connection whose errors of HTTP are answered by the server, where aiohttp would log them."""
 
     __slots__ = ("_server",)
