@@ -100,6 +100,15 @@ def test_dotnet() -> None:
 
 
 @task
+def try_libraries() -> None:
+    """Try libraries that are built on azure-cosmos (WRITE=1 lists them in the README)."""
+    setup()
+    names = os.environ.get("LIBRARIES", "").split()
+    write = ["--write"] if os.environ.get("WRITE") else []
+    python("-m", "tests.libraries", *write, *names, cwd=ROOT / "packages/cosmos-emulator")
+
+
+@task
 def test_samples() -> None:
     """Run Microsoft's query samples (needs COSMOS_QUERY_SAMPLES or COSMOS_QUERY_DOCS)."""
     setup()

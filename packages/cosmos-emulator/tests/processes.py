@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import re
+import subprocess
 import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 START_S = 60.0
@@ -39,3 +40,20 @@ async def emulator_process(*arguments: str, launcher: Sequence[str] = ()) -> Asy
         if process.returncode is None:
             process.kill()
         await process.communicate()
+
+
+@contextmanager
+def running_emulator(log: Path, *options: str) -> Iterator[str]:
+    """Start an empty emulator on a free port, and yield its endpoint. Its errors go to the log."""
+    command = [sys.executable, "-m", "cosmos_emulator", "--memory", "--port", "0", *options]
+    with log.open("wb") as errors:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors)  # noqa: S603 - a fixed command
+        try:
+            assert process.stdout is not None
+            found = re.search(r"https?://\S+", process.stdout.readline().decode())
+            if found is None:
+                raise RuntimeError(f"The emulator did not start: {log.read_text(encoding='utf-8')}")
+            yield found.group()
+        finally:
+            process.terminate()
+            process.communicate()
