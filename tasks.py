@@ -100,6 +100,14 @@ def test_dotnet() -> None:
 
 
 @task
+def test_javascript_sdk() -> None:
+    """Run the JavaScript SDK's own tests (needs Node.js and COSMOS_JAVASCRIPT_TESTS)."""
+    setup()
+    files = os.environ.get("FILES", "").split()
+    python("-m", "tests.javascript_suite", *files, cwd=ROOT / "packages/cosmos-emulator")
+
+
+@task
 def try_libraries() -> None:
     """Try libraries that are built on azure-cosmos (WRITE=1 lists them in the README)."""
     setup()
