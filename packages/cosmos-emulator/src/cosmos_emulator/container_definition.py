@@ -14,6 +14,8 @@ from cosmos_emulator.names import canonical, checked_name
 from cosmos_emulator.partitioning.hashing import UndefinedKey
 from cosmos_emulator.partitioning.partition_keys import PartitionKeyDefinition, parse_path, value_at
 from cosmos_emulator.query import Dialect, Query, parse_computed
+from cosmos_emulator.search.functions import SearchFunctions
+from cosmos_emulator.search.policies import SearchPolicies
 from cosmos_emulator.secondary_index_definition import SecondaryIndexDefinition
 
 MAX_TTL_S: Final = 2147483647
@@ -23,13 +25,7 @@ _CONFLICT_MODES: Final = ("LastWriterWins", "Custom")
 _UNSUPPORTED: Final = {
     "analyticalStorageTtl": "analytical store",
     "clientEncryptionPolicy": "client-side encryption",
-    "fullTextPolicy": "full-text search",
-    "vectorEmbeddingPolicy": "vector search",
 }
-_UNSUPPORTED_INDEXES: Final = {"fullTextIndexes": "full-text search", "vectorIndexes": "vector search"}
-# Without these, such a policy has no effect. semantic-kernel sends it for data models without vectors
-# (microsoft/semantic-kernel, CosmosNoSqlCollection.cs).
-_CONTENTS: Final = {"fullTextPolicy": "fullTextPaths", "vectorEmbeddingPolicy": "vectorEmbeddings"}
 _DEFAULTS: Final[JsonObject] = {
     "uniqueKeyPolicy": {"uniqueKeys": []},
     "conflictResolutionPolicy": {
@@ -65,7 +61,7 @@ class ContainerDefinition:
             _indexing(body),
             checked_ttl(body["defaultTtl"], "defaultTtl") if "defaultTtl" in body else None,
             _unique_keys(body["uniqueKeyPolicy"]),
-            Dialect(_computed(body), is_planar=_is_planar(body)),
+            Dialect(_computed(body), is_planar=_is_planar(body), functions=SearchFunctions(SearchPolicies.parse(body))),
             _log_retention_s(body.get("changeFeedPolicy")),
             SecondaryIndexDefinition.parse(body),
         )
@@ -85,9 +81,9 @@ def completed(body: JsonObject, *, is_new: bool = True) -> JsonObject:
     """
     checked_name(body.get("id"))
     for name, feature in _UNSUPPORTED.items():
-        if _has_effect(name, body.get(name)):
+        if body.get(name):
             raise CosmosError(400, f"The property '{name}' is not supported by this emulator ({feature}); remove it.")
-    _check_indexes(body.get("indexingPolicy"))
+    SearchPolicies.parse(body)
     filled: JsonObject = {name: value for name, value in body.items() if value is not None}
     for name, default in _DEFAULTS.items():
         filled.setdefault(name, default)
@@ -130,18 +126,6 @@ def conflict_resolution(body: JsonObject) -> tuple[Json, Json, Json]:
     assert isinstance(policy, dict)  # noqa: S101 - completed
     path = policy.get("conflictResolutionPath") or ("/_ts" if policy["mode"] == _CONFLICT_MODES[0] else "")
     return policy["mode"], path, policy.get("conflictResolutionProcedure") or ""
-
-
-def _check_indexes(policy: Json) -> None:
-    # The service refuses an index whose path is not in the policy (azure-sdk-for-js, vectorEmbeddingPolicy.spec.ts).
-    for name, feature in _UNSUPPORTED_INDEXES.items():
-        if isinstance(policy, dict) and policy.get(name):
-            raise CosmosError(400, f"The indexing policy's '{name}' are not supported by this emulator ({feature}).")
-
-
-def _has_effect(name: str, value: Json) -> bool:
-    content = _CONTENTS.get(name)
-    return bool(value.get(content) if content and isinstance(value, dict) else value)
 
 
 def _conflict_resolution(policy: Json) -> Json:

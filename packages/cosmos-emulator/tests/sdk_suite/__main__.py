@@ -22,7 +22,9 @@ from tests.sdk_suite.execution import Outcome
 
 LOGS = download.CACHE / "logs"
 _RERUNS = 2
-_MARK = re.compile("mark[.](cosmosEmulator|cosmosQuery|cosmosLong|cosmosSplit|cosmosGSI)")  # as in inside/pytest.ini
+_MARK = re.compile(
+    "mark[.](cosmosEmulator|cosmosQuery|cosmosLong|cosmosSearchQuery|cosmosSplit|cosmosGSI)"  # as in inside/pytest.ini
+)
 
 
 def main() -> int:

@@ -1,6 +1,6 @@
 """The policy document: defaults, validation and composite indexes.
 
-Spatial indexes are checked but have no effect. container_definition.py refuses vector and full-text indexes.
+Spatial indexes are checked but have no effect. search/policies.py checks vector and full-text indexes.
 """
 
 from __future__ import annotations

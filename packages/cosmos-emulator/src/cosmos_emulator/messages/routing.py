@@ -29,6 +29,7 @@ _ALL_FEATURES: Final = frozenset(
         "DCount",
         "Distinct",
         "GroupBy",
+        "HybridSearch",
         "ListAndSetAggregate",
         "MultipleAggregates",
         "MultipleOrderBy",
@@ -37,6 +38,7 @@ _ALL_FEATURES: Final = frozenset(
         "OffsetAndLimit",
         "OrderBy",
         "Top",
+        "WeightedRankFusion",
     }
 )
 

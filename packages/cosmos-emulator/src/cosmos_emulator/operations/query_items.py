@@ -142,6 +142,7 @@ def _paged(request: Request, container: Container, text: QueryText, udfs: UdfCal
         udfs,
         lenient_order_by=gateway.settings.lenient_order_by,
         searches=request.unfinished.searches,
+        search_indexes=request.unfinished.search_indexes,
         clock=gateway.settings.clock,
     )
 

@@ -10,6 +10,7 @@ from cosmos_emulator.messages.answer import Answer, resource_answer
 from cosmos_emulator.messages.request import Request
 from cosmos_emulator.operations.container_bodies import container_body
 from cosmos_emulator.operations.resource_requests import check_if_match
+from cosmos_emulator.search.policies import check_unchanged
 from cosmos_emulator.secondary_index_definition import PROPERTIES, SecondaryIndexDefinition
 
 # terraform-provider-azurerm#27692 (a key without a version), azure-sdk-for-python#40070 (unique keys)
@@ -31,9 +32,9 @@ _FIXED: Final = {
 async def handle(request: Request) -> Answer:
     """Replace a container (200).
 
-    Raises 412, 400 if the ID, the partition key or the conflict resolution policy differs, and 403 if the unique keys
-    differ. A body without unique keys has none; azure-cosmos's `replace_container` cannot send them. A body without a
-    conflict resolution policy has the default one (Azure/azure-powershell#11383).
+    Raises 412, 400 if the ID, the partition key, the vectors or the conflict resolution policy differs, and 403 if the
+    unique keys differ. A body without unique keys has none; azure-cosmos's `replace_container` cannot send them. A body
+    without a conflict resolution policy has the default one (Azure/azure-powershell#11383).
     """
     container = request.container
     check_if_match(request, container.resource)
@@ -51,5 +52,6 @@ async def handle(request: Request) -> Answer:
             400,
             "The conflict resolution policy cannot be changed. Send the same policy; without one, it is the default.",
         )
+    check_unchanged(present, body)
     await request.gateway.account.replace_container(container, body)
     return resource_answer(200, container.resource)

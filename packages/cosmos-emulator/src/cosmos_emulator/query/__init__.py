@@ -7,14 +7,28 @@ JSON values are plain Python objects; undefined is `UNDEFINED`. Invalid queries 
 error document. Independent of the store and HTTP.
 """
 
-from cosmos_emulator.query.analysis import Predicate, filter_predicates, order_by_paths, pinned_values, selected_paths
+from cosmos_emulator.query.analysis import (
+    ItemReader,
+    Predicate,
+    filter_predicates,
+    order_by_paths,
+    pinned_values,
+    selected_paths,
+)
 from cosmos_emulator.query.compiled import CompiledQuery, ItemRows, OrderedItems, compile_condition, compile_query
+from cosmos_emulator.query.compiler.grouping import has_aggregates
 from cosmos_emulator.query.compiler.ordered import OrderPosition
 from cosmos_emulator.query.compiler.scope import UdfCaller
 from cosmos_emulator.query.computed import parse_computed
 from cosmos_emulator.query.features import QueryFeatures, features_of
 from cosmos_emulator.query.parser import parse
-from cosmos_emulator.query.plan import EffectivePartitionKey, combined_across_partitions, query_plan, query_ranges
+from cosmos_emulator.query.plan import (
+    EffectivePartitionKey,
+    PlannedSearch,
+    combined_across_partitions,
+    query_plan,
+    query_ranges,
+)
 from cosmos_emulator.query.resume import ResumeFilter, resume_filter
 from cosmos_emulator.query.syntax import PLAIN, Dialect, Query
 from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined, Undefined
@@ -25,11 +39,13 @@ __all__ = [
     "CompiledQuery",
     "Dialect",
     "EffectivePartitionKey",
+    "ItemReader",
     "ItemRows",
     "Json",
     "JsonOrUndefined",
     "OrderPosition",
     "OrderedItems",
+    "PlannedSearch",
     "Predicate",
     "Query",
     "QueryFeatures",
@@ -41,6 +57,7 @@ __all__ = [
     "compile_query",
     "features_of",
     "filter_predicates",
+    "has_aggregates",
     "order_by_paths",
     "parse",
     "parse_computed",

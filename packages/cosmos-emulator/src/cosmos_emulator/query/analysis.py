@@ -53,8 +53,8 @@ class Predicate:
         return self.test([item])
 
 
-class _Reader:
-    """Recognizes paths of the item, and constants."""
+class ItemReader:
+    """Recognizes paths of the item, and constants. `alias` is that of the item, or None."""
 
     def __init__(self, query: Query, parameters: Mapping[str, Json], dialect: Dialect = PLAIN) -> None:
         self.alias = _item_alias(query)
@@ -82,6 +82,7 @@ class _Reader:
         return evaluate.value if isinstance(evaluate, Constant) else UNDEFINED
 
     def test(self, node: Expression) -> Test:
+        """Compile a test of the item."""
         return self._compiler.test(node)
 
 
@@ -109,10 +110,10 @@ def pinned_values(query: Query, parameters: Mapping[str, Json], path: Path) -> l
     """
     if query.where is None:
         return None
-    return _pinned(query.where, _Reader(query, parameters), path)
+    return _pinned(query.where, ItemReader(query, parameters), path)
 
 
-def _pinned(node: Expression, reader: _Reader, path: Path) -> list[Json] | None:
+def _pinned(node: Expression, reader: ItemReader, path: Path) -> list[Json] | None:
     match node:
         case syntax.Logical(operator="AND", operands=operands):
             known = [values for operand in operands if (values := _pinned(operand, reader, path)) is not None]
@@ -127,7 +128,7 @@ def _pinned(node: Expression, reader: _Reader, path: Path) -> list[Json] | None:
     return _pinned_by_test(node, reader, path)
 
 
-def _pinned_by_test(node: Expression, reader: _Reader, path: Path) -> list[Json] | None:
+def _pinned_by_test(node: Expression, reader: ItemReader, path: Path) -> list[Json] | None:
     match node:
         case syntax.Binary(operator="=", left=left, right=right):
             return _equal(left, right, reader, path) or _equal(right, left, reader, path)
@@ -145,14 +146,14 @@ def _pinned_by_test(node: Expression, reader: _Reader, path: Path) -> list[Json]
     return None
 
 
-def _equal(left: Expression, right: Expression, reader: _Reader, path: Path) -> list[Json] | None:
+def _equal(left: Expression, right: Expression, reader: ItemReader, path: Path) -> list[Json] | None:
     if reader.path(left) != path:
         return None
     value = reader.constant(right)
     return None if value is UNDEFINED else [value]
 
 
-def _constants(nodes: tuple[Expression, ...], reader: _Reader) -> list[Json] | None:
+def _constants(nodes: tuple[Expression, ...], reader: ItemReader) -> list[Json] | None:
     values = [value for node in nodes if (value := reader.constant(node)) is not UNDEFINED]
     return _union([values]) if len(values) == len(nodes) else None
 
@@ -176,7 +177,7 @@ def filter_predicates(query: Query, parameters: Mapping[str, Json], dialect: Dia
     """
     if query.where is None:
         return []
-    reader = _Reader(query, parameters, dialect)
+    reader = ItemReader(query, parameters, dialect)
     return [predicate for conjunct in _conjuncts(query.where) for predicate in _predicates(conjunct, reader)]
 
 
@@ -185,7 +186,7 @@ def selected_paths(query: Query) -> list[Path]:
 
     Source: azure-cosmos-dotnet-v3, IndexUtilizationParse.xml and CosmosItemLinqTests.cs.
     """
-    reader = _Reader(query, {})
+    reader = ItemReader(query, {})
     calls = (node for expression in syntax.selected(query.select) for node in syntax.walk(expression))
     first = (node.arguments[0] for node in calls if isinstance(node, FunctionCall) and node.name in _INDEXED_CALLS)
     return [path for argument in first if (path := reader.path(argument))]
@@ -195,7 +196,7 @@ def _conjuncts(node: Expression) -> tuple[Expression, ...]:
     return node.operands if isinstance(node, syntax.Logical) and node.operator == "AND" else (node,)
 
 
-def _predicates(node: Expression, reader: _Reader) -> Iterator[Predicate]:
+def _predicates(node: Expression, reader: ItemReader) -> Iterator[Predicate]:
     match node:
         case syntax.Binary(operator=operator, left=left, right=right) if operator in _RANGES:
             yield from _comparison(operator, left, right, node, reader)
@@ -219,7 +220,7 @@ def _predicates(node: Expression, reader: _Reader) -> Iterator[Predicate]:
             yield from _alternatives(node, reader)
 
 
-def _alternatives(node: syntax.Logical, reader: _Reader) -> Iterator[Predicate]:
+def _alternatives(node: syntax.Logical, reader: ItemReader) -> Iterator[Predicate]:
     """Find paths that every alternative pins, as when an SDK reads many items by ID and key.
 
     The service's index merges the alternatives, so the test is the whole condition.
@@ -232,14 +233,14 @@ def _alternatives(node: syntax.Logical, reader: _Reader) -> Iterator[Predicate]:
 
 
 def _comparison(
-    operator: str, subject: Expression, other: Expression, node: Expression, reader: _Reader
+    operator: str, subject: Expression, other: Expression, node: Expression, reader: ItemReader
 ) -> Iterator[Predicate]:
     path, value = reader.path(subject), reader.constant(other)
     if path and value is not UNDEFINED:
         yield Predicate(path, _RANGES[operator], (value,), False, reader.test(node))
 
 
-def _text_predicate(node: FunctionCall, reader: _Reader) -> Iterator[Predicate]:
+def _text_predicate(node: FunctionCall, reader: ItemReader) -> Iterator[Predicate]:
     if len(node.arguments) not in (2, 3):
         return
     path, part = reader.path(node.arguments[0]), reader.constant(node.arguments[1])
@@ -250,7 +251,7 @@ def _text_predicate(node: FunctionCall, reader: _Reader) -> Iterator[Predicate]:
 
 def order_by_paths(query: Query) -> list[tuple[Path, bool]] | None:
     """Return the ORDER BY paths and directions; None unless all are paths of the item."""
-    reader = _Reader(query, {})
+    reader = ItemReader(query, {})
     paths = [(reader.path(item.expression), item.descending) for item in query.order_by]
     known = [(path, descending) for path, descending in paths if path]
     return known if known and len(known) == len(paths) else None

@@ -168,7 +168,7 @@ class _Parser:
         sources = self._sources() if self._keyword("FROM") else ()
         where = self._expression() if self._keyword("WHERE") else None
         group_by = self._group_by() if self._keyword("GROUP") else ()
-        order_by = self._order_by() if self._keyword("ORDER") else ()
+        rank, order_by = self._order_by() if self._keyword("ORDER") else (False, ())
         offset, limit = self._offset_limit() if self._keyword("OFFSET") else (None, None)
         return Query(
             select,
@@ -180,6 +180,7 @@ class _Parser:
             order_by,
             offset,
             limit,
+            rank,
             location=self._since(start),
         )
 
@@ -281,12 +282,17 @@ class _Parser:
         self._expect_keyword("BY")
         return self._list(self._expression)
 
-    def _order_by(self) -> tuple[syntax.OrderItem, ...]:
+    def _order_by(self) -> tuple[bool, tuple[syntax.OrderItem, ...]]:
         self._expect_keyword("BY")
         following = self._tokens[min(self._position + 1, len(self._tokens) - 1)]
-        if self._next.text.upper() == "RANK" and following.kind is Kind.IDENTIFIER:
-            raise not_supported("ORDER BY RANK", self._next.location)
-        return self._list(self._order_item)
+        if self._next.text.upper() != "RANK" or following.kind is not Kind.IDENTIFIER:
+            return False, self._list(self._order_item)
+        self._advance()
+        item = self._order_item()
+        if item.direction:  # azure-cosmos test_query_hybrid_search.py
+            message = "Specifying a sort order (ASC or DESC) in the ORDER BY RANK clause is not allowed."
+            raise query_error("SC2240", message, item.location)
+        return True, (item,)
 
     def _order_item(self) -> syntax.OrderItem:
         start = self._next

@@ -6,6 +6,7 @@ The fields are azure-cosmos's (query_execution_info.py), the values those of the
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 
 from cosmos_emulator.errors import CosmosError
@@ -18,7 +19,7 @@ from cosmos_emulator.query.errors import evaluation_error
 from cosmos_emulator.query.features import QueryFeatures, combining_input, distinct_input, features_of
 from cosmos_emulator.query.printer import print_query, printed
 from cosmos_emulator.query.rewriting import rewritten_query
-from cosmos_emulator.query.syntax import Expression, FunctionCall, Query
+from cosmos_emulator.query.syntax import PLAIN, Dialect, Expression, FunctionCall, Query
 from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined
 
 EffectivePartitionKey = Callable[["list[JsonOrUndefined]"], str]
@@ -42,6 +43,15 @@ _AGGREGATE_NAMES = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class PlannedSearch:
+    """The plan of an ORDER BY that is a search: of RANK, or of one value, from high to low if `is_descending`."""
+
+    needed_features: Mapping[str, bool]
+    hybrid_search_info: dict[str, Json] | None
+    is_descending: bool
+
+
 def query_plan(
     query: Query,
     parameters: Mapping[str, Json],
@@ -50,29 +60,36 @@ def query_plan(
     effective_partition_key: EffectivePartitionKey,
     *,
     in_one_partition: bool = False,
+    dialect: Dialect = PLAIN,
+    search: PlannedSearch | None = None,
 ) -> dict[str, Json]:
     """Return the plan of a query for a container, or for one physical partition of it (`in_one_partition`).
 
     `partition_key_paths` has the steps of each path, such as `[("postId",)]`. Raises 400 if the query is invalid or
-    needs a feature missing from `supported_features` (None: not checked).
+    needs a feature missing from `supported_features` (None: not checked). `search` is for a query whose ORDER BY is a
+    search; the clause is not checked here.
     """
-    compile_query(query, parameters, _never_called)
+    is_search = search is not None
+    compiled = replace(query, order_by=(), rank=False) if is_search else query
+    compile_query(compiled, parameters, _never_called, dialect=dialect)
     counted = distinct_input(query)
     features = features_of(counted or query)
     if supported_features is not None:
-        _check_supported(counted or query, features, supported_features, counts_distinct=counted is not None)
+        more = {} if search is None else search.needed_features
+        _check_supported(counted or query, features, supported_features, more, counts_distinct=counted is not None)
     ranges = query_ranges(query, parameters, partition_key_paths, effective_partition_key)
+    plan: dict[str, Json] = {"partitionedQueryExecutionInfoVersion": PLAN_VERSION, "queryRanges": [*ranges]}
     is_pinned = len(ranges) == 1 and ranges[0]["min"] == ranges[0]["max"]
     if features.reads_combined_rows and not in_one_partition and not is_pinned:
         raise combined_across_partitions()
+    if search is not None and search.hybrid_search_info is not None:
+        return {**plan, "hybridSearchQueryInfo": search.hybrid_search_info}
     info = _query_info(counted or query, parameters, features, is_pinned)
     if counted is not None:
         info |= _count_of_rows(query, counted)
-    return {
-        "partitionedQueryExecutionInfoVersion": PLAN_VERSION,
-        "queryInfo": info,
-        "queryRanges": [*ranges],
-    }
+    if search is not None:
+        info |= {"orderBy": ["Descending" if search.is_descending else "Ascending"], "hasNonStreamingOrderBy": True}
+    return {**plan, "queryInfo": info}
 
 
 def combined_across_partitions() -> CosmosError:
@@ -157,7 +174,12 @@ def _aggregate_name(node: Expression) -> str | None:
 
 
 def _check_supported(
-    query: Query, features: QueryFeatures, supported: Collection[str], *, counts_distinct: bool
+    query: Query,
+    features: QueryFeatures,
+    supported: Collection[str],
+    more: Mapping[str, bool],
+    *,
+    counts_distinct: bool,
 ) -> None:
     calls = [name for name in (*_aliases(query).values(), *_value_aggregates(query)) if name is not None]
     # QueryFeatures.cs of the .NET SDK.
@@ -174,6 +196,7 @@ def _check_supported(
         "OffsetAndLimit": features.has_offset_limit,
         "OrderBy": features.has_order_by,
         "Top": features.has_top,
+        **more,
     }
     missing = [name for name, is_needed in needed.items() if is_needed and name not in supported]
     if missing:

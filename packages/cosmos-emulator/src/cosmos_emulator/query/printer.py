@@ -82,7 +82,7 @@ def print_query(query: Query) -> str:
         clauses.append(f"GROUP BY {_list(query.group_by)}")
     if query.order_by:
         items = (f"{printed(item.expression)} {item.direction}".rstrip() for item in query.order_by)
-        clauses.append(f"ORDER BY {', '.join(items)}")
+        clauses.append(f"ORDER BY {'RANK ' if query.rank else ''}{', '.join(items)}")
     if query.offset is not None and query.limit is not None:
         clauses.append(f"OFFSET {printed(query.offset)} LIMIT {printed(query.limit)}")
     return "\n".join(clauses)

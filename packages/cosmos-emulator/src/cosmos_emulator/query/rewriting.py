@@ -61,30 +61,36 @@ def _bounds(query: Query, counts: RowCounts) -> tuple[Literal | None, Literal | 
 
 
 def _ordered(query: Query, counts: RowCounts) -> Query:
-    """`SELECT alias._rid, [{"item": key}, …] AS orderByItems, <projection> AS payload … ORDER BY …`."""
-    payload = _payload(query)
+    payload = payload_of(query)
+    rewritten = ordered(query, payload)
+    if isinstance(query.select, SelectValue) and rewritten.where is not None:
+        is_defined = FunctionCall("IS_DEFINED", (payload,))
+        rewritten = replace(rewritten, where=syntax.Logical("AND", (rewritten.where, is_defined)))
+    top = None if query.distinct or query.top is None else Literal(counts.top)
+    offset, limit = _bounds(query, counts)
+    return replace(rewritten, top=top, offset=offset, limit=limit)
+
+
+def ordered(query: Query, payload: Expression) -> Query:
+    """`SELECT alias._rid, [{"item": key}, …] AS orderByItems, <payload> AS payload … ORDER BY …`."""
     keys = tuple(_item(item.expression) for item in query.order_by)
     select = SelectList(
         (
-            SelectItem(Property(syntax.Identifier(_first_alias(query)), "_rid"), None),
+            SelectItem(Property(syntax.Identifier(first_alias(query)), "_rid"), None),
             SelectItem(ArrayLiteral(keys), "orderByItems"),
             SelectItem(payload, "payload"),
         )
     )
     conditions = [condition for condition in (query.where, _PLACEHOLDER) if condition is not None]
-    where = _conjunction(conditions)
-    if isinstance(query.select, SelectValue):
-        where = syntax.Logical("AND", (where, FunctionCall("IS_DEFINED", (payload,))))
-    top = None if query.distinct or query.top is None else Literal(counts.top)
-    offset, limit = _bounds(query, counts)
-    return replace(query, select=select, where=where, distinct=False, top=top, offset=offset, limit=limit)
+    return replace(query, select=select, where=_conjunction(conditions), distinct=False)
 
 
 def _conjunction(conditions: list[Expression]) -> Expression:
     return conditions[0] if len(conditions) == 1 else syntax.Logical("AND", tuple(conditions))
 
 
-def _payload(query: Query) -> Expression:
+def payload_of(query: Query) -> Expression:
+    """Return what SELECT makes of a row, as one expression."""
     select = query.select
     match select:
         case SelectValue(expression=expression):
@@ -92,10 +98,11 @@ def _payload(query: Query) -> Expression:
         case SelectList():
             return ObjectLiteral(tuple((name, item.expression) for name, item in select.named()))
         case syntax.SelectStar():
-            return syntax.Identifier(_first_alias(query))
+            return syntax.Identifier(first_alias(query))
 
 
-def _first_alias(query: Query) -> str:
+def first_alias(query: Query) -> str:
+    """Return the alias of the first input. Raises 400 if it has none."""
     first = query.sources[0] if query.sources else None
     if first is not None and first.alias is not None:
         return first.alias

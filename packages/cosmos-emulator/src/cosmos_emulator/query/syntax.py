@@ -6,13 +6,13 @@ SELECT.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 from typing import Literal as OneOf
 
 from cosmos_emulator.query.errors import Location
-from cosmos_emulator.query.values import JsonOrUndefined, identity
+from cosmos_emulator.query.values import Json, JsonOrUndefined, identity
 
 NOWHERE = Location(0, 0)
 """The location of nodes created by a rewrite."""
@@ -297,6 +297,18 @@ class Query(Node):
     order_by: tuple[OrderItem, ...] = ()
     offset: Count | None = None
     limit: Count | None = None
+    rank: bool = False
+    """Whether `order_by` is that of ORDER BY RANK: one scoring function."""
+
+
+class MoreFunctions(Protocol):
+    """Functions of a container, in addition to the built-in ones."""
+
+    def function(self, call: FunctionCall, parameters: Mapping[str, Json]) -> Callable[..., JsonOrUndefined] | None:
+        """Return a function of the call's argument values, which can be UNDEFINED; None for another name. Raises 400.
+
+        The function can return NaN and infinity.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,11 +316,12 @@ class Dialect:
     """The additions of a container to the language.
 
     `computed` has the queries of its computed properties. If `is_planar`, spatial functions use a plane instead of the
-    earth.
+    earth. `functions` are those that depend on the container's policies.
     """
 
     computed: Mapping[str, Query] = field(default_factory=dict)
     is_planar: bool = False
+    functions: MoreFunctions | None = None
 
 
 PLAIN: Final = Dialect()

@@ -35,6 +35,7 @@ from cosmos_emulator.reads.paging import (
 from cosmos_emulator.reads.passed_entries import PassedEntries
 from cosmos_emulator.reads.query_text import QueryText
 from cosmos_emulator.reads.result_page import Load, QueryPage, Reading
+from cosmos_emulator.reads.searching import KeptSearchIndexes, Searcher
 from cosmos_emulator.reads.slices import Slice
 from cosmos_emulator.reads.unfinished import UnfinishedQuery
 from cosmos_emulator.store.items import Clock, IndexDropped, StoredItem
@@ -54,9 +55,11 @@ class PagedQuery:
         *,
         lenient_order_by: bool = False,
         searches: KeptSearches | None = None,
+        search_indexes: KeptSearchIndexes | None = None,
         clock: Clock = time.time,
     ) -> None:
         self._compiled: CompiledQuery = text.compile(udfs, clock)
+        self._searcher = None if text.search is None else Searcher(text.search, search_indexes)
         self._served = text.served_predicates(policy)
         self._order_served = text.order_is_served(policy)
         can_walk = self._order_served and self._compiled.is_ordered and not text.order_is_computed
@@ -78,6 +81,8 @@ class PagedQuery:
 
     def reads_much(self, slices: list[Slice]) -> bool:
         """Return whether the query could block the event loop and needs a worker thread."""
+        if self._searcher is not None:
+            return True
         if self._compiled.is_streaming or self._compiled.is_ordered:
             return False
         return sum(one.items.count_up_to(one.scope, LONG_SCAN) for one in slices) >= LONG_SCAN
@@ -88,19 +93,28 @@ class PagedQuery:
         """Return the next page, and the rest of a query that can be resumed. Raises 400 for another's continuation."""
         token = decode_continuation(continuation)
         try:
-            reading = Reading(self._page(), slices, token, replace(limits), self._access)
+            reading = self._reading(slices, token, replace(limits), self._access)
             return (yield from self._filled(reading, resumed))
         except IndexDropped:
-            return (yield from self._filled(Reading(self._page(), slices, token, limits, None), None))
+            return (yield from self._filled(self._reading(slices, token, limits, None), None))
 
-    def _page(self) -> QueryPage:
-        return QueryPage(load=Load(self._served))
+    def _reading(
+        self, slices: list[Slice], token: JsonObject, limits: PageLimits, access: IndexAccess | None
+    ) -> Reading:
+        matches = self._compiled.matcher() if self._filtered else None
+        page = QueryPage(load=Load(self._served))
+        return Reading(page, slices, token, limits, access, self._searcher, matches)
 
     def _filled(
         self, reading: Reading, resumed: UnfinishedQuery | None
     ) -> Steps[tuple[QueryPage, UnfinishedQuery | None]]:
         page, rest = reading.page, None
-        if self._compiled.is_streaming:
+        searcher = self._searcher
+        if searcher is not None and (row := searcher.statistics(reading.slices)) is not None:
+            page.rows.append(row)
+        elif searcher is not None and searcher.is_ordered:
+            rest = self._run(reading, resumed or UnfinishedQuery(self._compiled, reading))
+        elif self._compiled.is_streaming:
             yield from self._stream(reading)
         elif self._compiled.is_ordered:
             yield from self._order(reading)

@@ -33,6 +33,11 @@ from cosmos_emulator.query import (
     selected_paths,
 )
 from cosmos_emulator.query.errors import evaluation_error
+from cosmos_emulator.search.functions import SearchFunctions
+from cosmos_emulator.search.plan import planned_search
+from cosmos_emulator.search.policies import SearchPolicies
+from cosmos_emulator.search.queries import Order as SearchOrder
+from cosmos_emulator.search.queries import Search, search_of, without_order
 from cosmos_emulator.store.items import Clock
 
 LONG_TEXT_BYTES: Final = 4096
@@ -53,10 +58,19 @@ class QueryText:
     calls_udfs: bool
     dialect: Dialect = PLAIN
     resume: ResumeFilter | None = None
+    search: Search | None = None
 
     def compile(self, udfs: UdfCaller | None = None, clock: Clock = time.time) -> CompiledQuery:
-        """Compile the query. Raises 400."""
-        return compile_query(self.query, self.parameters, udfs, dialect=self.dialect, resume=self.resume, clock=clock)
+        """Compile the query, without the ORDER BY of a search. Raises 400."""
+        query, resume = self.query, self.resume
+        if self.search_order is not None:
+            query, resume = without_order(query), None
+        return compile_query(query, self.parameters, udfs, dialect=self.dialect, resume=resume, clock=clock)
+
+    @property
+    def search_order(self) -> SearchOrder | None:
+        """The ORDER BY of a search."""
+        return None if self.search is None else self.search.order
 
     def ranges(self, definition: PartitionKeyDefinition) -> list[JsonObject]:
         """Return the EPK ranges of all matches (azure-cosmos query_execution_info.py)."""
@@ -73,6 +87,10 @@ class QueryText:
             supported_features,
             _hasher(definition),
             in_one_partition=in_one_partition,
+            dialect=self.dialect,
+            search=None
+            if self.search_order is None
+            else planned_search(self.query, self.parameters, self.search_order, supported_features),
         )
 
     def served_predicates(self, policy: IndexingPolicy) -> list[Predicate]:
@@ -119,7 +137,9 @@ def parse_query(text: str, parameters: Json, dialect: Dialect = PLAIN) -> QueryT
         raise CosmosError(400, f"The SQL query text exceeded the maximum limit of {_MAX_TEXT} characters.")
     if not isinstance(parameters, list):
         raise CosmosError(400, "The parameters of a query must be an array.")
-    return QueryText(parse(text), _parameters(parameters), "udf" in text.lower(), dialect)
+    query, values = parse(text), _parameters(parameters)
+    policies = dialect.functions.policies if isinstance(dialect.functions, SearchFunctions) else SearchPolicies()
+    return QueryText(query, values, "udf" in text.lower(), dialect, search=search_of(query, values, policies))
 
 
 def _parameters(parameters: list[Json]) -> dict[str, Json]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -13,6 +13,7 @@ from cosmos_emulator.pacing import checkpoint
 from cosmos_emulator.query import Predicate
 from cosmos_emulator.reads.index_selection import IndexAccess
 from cosmos_emulator.reads.paging import Fetch, ItemPosition, PageLimits, item_chunks, malformed_continuation
+from cosmos_emulator.reads.searching import Searcher
 from cosmos_emulator.reads.slices import Slice
 from cosmos_emulator.store.items import StoredItem
 
@@ -64,13 +65,18 @@ class QueryPage:
 
 @dataclass(slots=True)
 class Reading:
-    """One attempt to fill a page from `token`; `access` None scans without indexes."""
+    """One attempt to fill a page from `token`; `access` None scans without indexes.
+
+    `searcher` is that of a query that searches, `matches` its WHERE, or None.
+    """
 
     page: QueryPage
     slices: list[Slice]
     token: JsonObject
     limits: PageLimits
     access: IndexAccess | None
+    searcher: Searcher | None = None
+    matches: Callable[[JsonObject], bool] | None = None
 
     @property
     def given(self) -> int:
@@ -93,11 +99,15 @@ class Reading:
         return [one.partition.id for one in self.slices if one.scope.key is None]
 
     def chunks(self, start: ItemPosition | None = None) -> Iterator[tuple[Slice, list[StoredItem]]]:
-        """Yield the items to read, in scan order."""
+        """Yield the items to read, in scan order or in that of the search."""
+        if self.searcher is not None and self.searcher.is_ordered:
+            return self.searcher.chunks(self.slices, self.matches)
         return item_chunks(self.slices, start, self._candidates)
 
     def _candidates(self, one: Slice) -> Fetch | None:
-        found = None if self.access is None else self.access.candidates(one)
+        found = None if self.searcher is None else self.searcher.candidates(one)
+        if found is None and self.access is not None:
+            found = self.access.candidates(one)
         if found is None:
             self.page.scans.append(one)
         return found

@@ -20,6 +20,7 @@ from cosmos_emulator.reads.index_search import KeptSearches
 from cosmos_emulator.reads.page_work import PageWork
 from cosmos_emulator.reads.paging import PageLimits
 from cosmos_emulator.reads.result_page import QueryPage, Reading
+from cosmos_emulator.reads.searching import KeptSearchIndexes
 
 MOST = 32
 """Unfinished queries that an emulator keeps."""
@@ -76,6 +77,7 @@ class UnfinishedQueries:
     def __init__(self) -> None:
         self._kept: OrderedDict[str, tuple[Unfinished, Hashable]] = OrderedDict()
         self.searches = KeptSearches()
+        self.search_indexes = KeptSearchIndexes()
 
     def keep(self, query: Unfinished, identity: Hashable) -> None:
         """Keep a query for its next page. Only a request with the same identity continues it."""
@@ -96,6 +98,7 @@ class UnfinishedQueries:
 
     def forget_all(self) -> None:
         """Forget all queries."""
+        self.search_indexes.clear()
         while self._kept:
             self._forget(next(iter(self._kept)))
 

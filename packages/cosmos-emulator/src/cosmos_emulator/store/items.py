@@ -239,6 +239,11 @@ class ItemView:
             rows = self._read_index(f"SELECT entry, number {found}", (*after, high, 1, limit - 1)).fetchall()
         return orjson.loads(f"[{text or ''}]"), EntryPosition._make(rows[0]) if rows else None
 
+    def numbers(self) -> list[int]:
+        """Return the numbers of all items, in any order, also of expired ones."""
+        (text,) = self._connection.execute("SELECT group_concat(number) FROM items").fetchone()
+        return list(orjson.loads(f"[{text or ''}]"))
+
     def numbers_since(self, lsn: int, limit: int = -1) -> list[int]:
         """Return the numbers of the items that were written after an LSN; at most `limit` unless it is -1."""
         rows = self._connection.execute("SELECT number FROM items WHERE lsn > ? LIMIT ?", (lsn, limit)).fetchall()

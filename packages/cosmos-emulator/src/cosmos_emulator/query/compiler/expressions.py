@@ -22,7 +22,7 @@ from cosmos_emulator.query.compiler.operators import BINARY, UNARY
 from cosmos_emulator.query.compiler.paths import path_evaluator, slot_evaluator, step_evaluator
 from cosmos_emulator.query.compiler.scope import Constant, Context, Evaluator, Frame, Scope, Test
 from cosmos_emulator.query.errors import evaluation_error, not_supported, query_error
-from cosmos_emulator.query.functions import FUNCTIONS, PLANAR_FUNCTIONS, UNSUPPORTED_FUNCTIONS, Evaluated, Function
+from cosmos_emulator.query.functions import FUNCTIONS, PLANAR_FUNCTIONS, SEARCH_FUNCTIONS, Evaluated, Function
 from cosmos_emulator.query.functions.function import Call
 from cosmos_emulator.query.functions.regex import REGEX_FUNCTIONS
 from cosmos_emulator.query.syntax import Expression
@@ -183,6 +183,10 @@ class ExpressionCompiler:
             if self._aggregates is None:
                 raise not_supported(f"{node.name} outside of the SELECT list", node.location)
             return slot_evaluator(self._aggregates.slot_for(node))
+        context = self._context
+        more = None if context.functions is None else context.functions.function(node, context.parameters)
+        if more is not None:
+            return call_evaluator(more, [self.compile(argument) for argument in node.arguments])
         function = self._known(node)
         arguments = [self.compile(argument) for argument in node.arguments]
         call = self._call(function)
@@ -202,8 +206,8 @@ class ExpressionCompiler:
         function = FUNCTIONS.get(node.name)
         if function is None:
             reason = (
-                "is a built-in function that the emulator does not support"
-                if node.name in UNSUPPORTED_FUNCTIONS
+                "is a search function, which is not supported here"
+                if node.name in SEARCH_FUNCTIONS
                 else "is not a recognized built-in function name"
             )
             raise query_error("SC2005", f"'{node.written or node.name}' {reason}.", node.location)

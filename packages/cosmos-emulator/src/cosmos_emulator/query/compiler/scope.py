@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from cosmos_emulator.query.errors import query_error
 from cosmos_emulator.query.functions.regex import RegexFunctions
-from cosmos_emulator.query.syntax import Identifier, Parameter, PathCollection, UdfCall
+from cosmos_emulator.query.syntax import Identifier, MoreFunctions, Parameter, PathCollection, UdfCall
 from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined
 
 Frame: TypeAlias = "list[JsonOrUndefined]"
@@ -92,6 +92,7 @@ class Context:
     regex: RegexFunctions = field(default_factory=RegexFunctions)  # one time limit per query
     computed: Mapping[str, Evaluator] = field(default_factory=dict)
     is_planar: bool = False
+    functions: MoreFunctions | None = None
     clock: Callable[[], float] = time.time
 
     def new_slot(self) -> int:

@@ -84,7 +84,7 @@ def compile_selection(query: Query, context: Context, scope: Scope) -> Selection
 
 def set_dialect(dialect: Dialect, context: Context) -> None:
     """Apply a dialect to a compilation. Computed properties cannot use each other."""
-    context.is_planar = dialect.is_planar
+    context.is_planar, context.functions = dialect.is_planar, dialect.functions
     own = Context({}, regex=context.regex)
     context.computed = {
         name: compile_selection(query, own, Scope(opens_container=True)).project

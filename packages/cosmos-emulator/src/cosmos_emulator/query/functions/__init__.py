@@ -23,7 +23,7 @@ FUNCTIONS: dict[str, Function] = {
     **SPATIAL_FUNCTIONS,
 }
 
-UNSUPPORTED_FUNCTIONS = frozenset(
+SEARCH_FUNCTIONS = frozenset(
     {
         "FULLTEXTCONTAINS",
         "FULLTEXTCONTAINSALL",
@@ -33,6 +33,6 @@ UNSUPPORTED_FUNCTIONS = frozenset(
         "VECTORDISTANCE",
     }
 )
-"""Functions that need a full-text or vector index; the emulator rejects them by name."""
+"""Functions of a container's dialect (search/functions.py), which others, as of computed properties, lack."""
 
-__all__ = ["FUNCTIONS", "PLANAR_FUNCTIONS", "UNSUPPORTED_FUNCTIONS", "Evaluated", "Function"]
+__all__ = ["FUNCTIONS", "PLANAR_FUNCTIONS", "SEARCH_FUNCTIONS", "Evaluated", "Function"]

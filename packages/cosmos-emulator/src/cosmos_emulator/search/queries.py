@@ -1,0 +1,377 @@
+"""What a query searches for: the order of its items, conditions on texts, and statistics.
+
+Errors, unless noted: azure-cosmos test_query_vector_similarity.py and test_query_hybrid_search.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.names import canonical
+from cosmos_emulator.query import UNDEFINED, ItemReader, Json, Query, has_aggregates, syntax
+from cosmos_emulator.query.errors import evaluation_error, not_supported, query_error
+from cosmos_emulator.query.syntax import Expression, FunctionCall
+from cosmos_emulator.query.values import JsonOrUndefined, is_number
+from cosmos_emulator.search.policies import DATA_TYPES, DISTANCE_FUNCTIONS, Embedding, Names, SearchPolicies
+
+VECTOR_DISTANCE: Final = "VECTORDISTANCE"
+FULL_TEXT_SCORE: Final = "FULLTEXTSCORE"
+RRF: Final = "RRF"
+# The plan uses these; the .NET SDK has examples (QueryPlanRetrieverTests.cs).
+PLANNED_VECTOR_SCORE: Final = "_VECTORSCORE"
+PLANNED_TEXT_SCORE: Final = "_FULLTEXTSCORE"
+WORD_COUNT: Final = "_FULLTEXTWORDCOUNT"
+CONTAINS: Final = {"FULLTEXTCONTAINS": "ALL", "FULLTEXTCONTAINSALL": "ALL", "FULLTEXTCONTAINSANY": "ANY"}
+
+_OPTIONS: Final = {
+    "distanceFunction",
+    "dataType",
+    "searchListSizeMultiplier",
+    "quantizedVectorListMultiplier",
+    "filterPriority",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """The number of texts, of their terms, and of the texts with each phrase."""
+
+    documents: float
+    words: float
+    hits: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TextScore:
+    """BM25 of the texts at a path; without `statistics`, with those of the items that the query reads."""
+
+    path: Names
+    language: str
+    phrases: tuple[str, ...]
+    statistics: Statistics | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VectorScore:
+    """The nearness of the vectors at a path to `vector`, a JSON array of numbers."""
+
+    path: Names
+    embedding: Embedding
+    vector: tuple[float, ...]
+
+
+Score: TypeAlias = TextScore | VectorScore
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """One score of an order; a negative weight puts low scores first. `call` is as in the query."""
+
+    call: FunctionCall
+    score: Score
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """The order of items: by the only score, or by the fused ranks of several (RRF)."""
+
+    components: tuple[Component, ...]
+    is_fused: bool = False
+    is_weighted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TextCondition:
+    """All or any of the phrases are in the text at a path."""
+
+    path: Names
+    language: str
+    phrases: tuple[str, ...]
+    needs: str  # ALL or ANY
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """Several conditions, of which all or any must hold."""
+
+    needs: str  # ALL or ANY
+    parts: tuple[Condition, ...]
+
+
+Condition: TypeAlias = TextCondition | Conditions
+
+
+@dataclass(frozen=True, slots=True)
+class PathStatistics:
+    """The phrases at a path of which a query counts the texts."""
+
+    path: Names
+    language: str
+    phrases: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What a query searches for; `condition` holds for every match. `statistics` are the whole result."""
+
+    order: Order | None = None
+    condition: Condition | None = None
+    statistics: tuple[PathStatistics, ...] | None = None
+
+
+def search_of(query: Query, parameters: Mapping[str, Json], policies: SearchPolicies) -> Search | None:
+    """Return what a query searches for; None if it searches for nothing. Raises 400."""
+    reader = _Reader(query, parameters, policies)
+    order = reader.order()
+    condition = None if query.where is None else reader.condition(query.where)
+    statistics = reader.statistics()
+    if order is None and condition is None and statistics is None:
+        return None
+    return Search(order, condition, statistics)
+
+
+def without_order(query: Query) -> Query:
+    """Return a query that keeps the order of the items that it reads."""
+    return replace(query, order_by=(), rank=False)
+
+
+def path_of(node: Expression, parameters: Mapping[str, Json]) -> tuple[Expression, Names]:
+    """Return the start of a path, such as an alias, and the names after it; LangChain uses `c[@name]`."""
+    names: list[str] = []
+    while True:
+        match node:
+            case syntax.Property(target=target, name=name):
+                names.append(name)
+            case syntax.Index(target=target, index=syntax.Parameter(name=parameter)) if isinstance(
+                value := parameters.get(parameter), str
+            ):
+                names.append(value)
+            case _:
+                return node, tuple(reversed(names))
+        node = target
+
+
+def embedding_of(path: Names, options: JsonOrUndefined, policies: SearchPolicies) -> Embedding:
+    """Return the policy of a path with the options of a VectorDistance call. Raises 400."""
+    embedding = policies.embeddings.get(path, Embedding())
+    if options is UNDEFINED:
+        return embedding
+    unknown = None if type(options) is not dict else options.keys() - _OPTIONS
+    if unknown or type(options) is not dict:
+        raise evaluation_error(f"The options of VectorDistance can be {', '.join(sorted(_OPTIONS))}.")
+    return replace(
+        embedding,
+        distance=_option(options, "distanceFunction", DISTANCE_FUNCTIONS, embedding.distance),
+        data_type=_option(options, "dataType", DATA_TYPES, embedding.data_type),
+    )
+
+
+def _option(options: Mapping[str, Json], name: str, choices: tuple[str, ...], default: str) -> str:
+    choice = canonical(options.get(name, default), choices)
+    if choice is None:
+        raise evaluation_error(f"The option {name} of VectorDistance must be {', '.join(choices)}.")
+    return choice
+
+
+def refuse_fuzzy(term: JsonOrUndefined) -> None:
+    """Raise 400 for the term of a fuzzy search, `{"term", "distance"}`, a preview of the service."""
+    if type(term) is dict:
+        raise not_supported("fuzzy search")
+
+
+class _Reader:
+    """Reads the search functions of a query."""
+
+    def __init__(self, query: Query, parameters: Mapping[str, Json], policies: SearchPolicies) -> None:
+        self._query = query
+        self._parameters = parameters
+        self._policies = policies
+        self._items = ItemReader(query, parameters)
+
+    # Order
+
+    def order(self) -> Order | None:
+        items = self._query.order_by
+        call = items[0].expression if items else None
+        if not isinstance(call, FunctionCall):
+            if self._query.rank:
+                raise _not_a_score(items[0].expression)
+            return None
+        if not self._query.rank and call.name not in (VECTOR_DISTANCE, PLANNED_VECTOR_SCORE, PLANNED_TEXT_SCORE):
+            return None
+        if len(items) > 1:
+            raise not_supported(f"ORDER BY {call.written or call.name} with other items", call.location)
+        if self._query.group_by or has_aggregates(self._query):
+            raise not_supported(f"ORDER BY {call.written or call.name} with groups or aggregates", call.location)
+        if call.name == VECTOR_DISTANCE and items[0].direction:
+            message = "Specifying a sorting order (ASC or DESC) with VectorDistance function is not supported."
+            raise evaluation_error(message)
+        if self._query.rank and call.name == RRF:
+            return self._fused(call)
+        weight = -1.0 if items[0].direction == "ASC" else 1.0
+        return Order((Component(call, self._score(call), weight),))
+
+    def _fused(self, call: FunctionCall) -> Order:
+        arguments = call.arguments
+        weights: list[float] = []
+        if arguments and not isinstance(arguments[-1], FunctionCall):
+            *_, last = arguments
+            arguments = arguments[:-1]
+            value = self._items.constant(last)
+            weights = [float(one) for one in value if is_number(one)] if type(value) is list else []
+            if len(weights) != len(arguments) or type(value) is not list or len(value) != len(weights):
+                raise query_error("SC2050", "RRF requires an array with a weight for each score.", last.location)
+        if not arguments:
+            raise query_error("SC2050", "The RRF function requires at least 1 score.", call.location)
+        parts = []
+        for number, part in enumerate(arguments):
+            if not isinstance(part, FunctionCall):
+                raise _not_a_score(part)
+            parts.append(Component(part, self._score(part), weights[number] if weights else 1.0))
+        return Order(tuple(parts), is_fused=True, is_weighted=bool(weights))
+
+    def _score(self, call: FunctionCall) -> Score:
+        match call.name:
+            case "VECTORDISTANCE" | "_VECTORSCORE":
+                return self._vector_score(call)
+            case "FULLTEXTSCORE":
+                path = self._path(call)
+                return TextScore(path, self._policies.language(path), self._phrases(call, call.arguments[1:]))
+            case "_FULLTEXTSCORE":
+                return self._planned_text_score(call)
+        raise _not_a_score(call)
+
+    def _vector_score(self, call: FunctionCall) -> VectorScore:
+        if not 2 <= len(call.arguments) <= 4:
+            raise query_error("SC2050", "The VECTORDISTANCE function requires 2 to 4 argument(s).", call.location)
+        one, other, *rest = call.arguments
+        path, constant = self._item_path(one), self._items.constant(other)
+        if path is None:
+            path, constant = self._item_path(other), self._items.constant(one)
+        if path is None or constant is UNDEFINED:
+            raise not_supported(
+                f"ORDER BY {call.written or call.name} of other values than a path of the item and a constant",
+                call.location,
+            )
+        options = self._items.constant(rest[1]) if len(rest) > 1 else UNDEFINED
+        numbers = [float(one) for one in constant if is_number(one)] if type(constant) is list else []
+        is_vector = type(constant) is list and len(numbers) == len(constant)
+        return VectorScore(path, embedding_of(path, options, self._policies), tuple(numbers) if is_vector else ())
+
+    def _planned_text_score(self, call: FunctionCall) -> TextScore:
+        path = self._path(call)
+        values = [self._items.constant(argument) for argument in call.arguments[1:]]
+        match values:
+            case [[*phrases], int() | float() as documents, int() | float() as words, [*hits]] if (
+                all(isinstance(one, str) for one in phrases)
+                and all(is_number(one) for one in hits)
+                and len(phrases) == len(hits)
+            ):
+                statistics = Statistics(documents, words, tuple(float(one) for one in hits if is_number(one)))
+                texts = tuple(map(str, phrases))
+                return TextScore(path, self._policies.language(path), texts, statistics)
+        raise query_error("SC2050", f"The arguments of {call.written} are not those of the query plan.", call.location)
+
+    # Conditions
+
+    def condition(self, node: Expression) -> Condition | None:
+        """Return a condition that every item meets for which the expression is true; None if there is none."""
+        match node:
+            case syntax.Logical(operator="AND", operands=operands):
+                found = tuple(one for operand in operands if (one := self.condition(operand)) is not None)
+                return Conditions("ALL", found) if found else None
+            case syntax.Logical(operands=operands):
+                parts = [self.condition(operand) for operand in operands]
+                known = tuple(one for one in parts if one is not None)
+                return Conditions("ANY", known) if len(known) == len(parts) else None
+            case FunctionCall(name=name) if name in CONTAINS:
+                path = self._item_path(node.arguments[0]) if node.arguments else None
+                phrases = [self._items.constant(argument) for argument in node.arguments[1:]]
+                texts = tuple(one for one in phrases if isinstance(one, str))
+                if path and texts and len(texts) == len(phrases):
+                    return TextCondition(path, self._policies.language(path), texts, CONTAINS[name])
+        return None
+
+    # Statistics
+
+    def statistics(self) -> tuple[PathStatistics, ...] | None:
+        """Recognize the `globalStatisticsQuery` of a plan."""
+        query = self._query
+        match query:
+            case Query(
+                select=syntax.SelectList(
+                    items=(
+                        syntax.SelectItem(
+                            expression=FunctionCall(name="COUNT", arguments=(syntax.Literal(),)), alias="documentCount"
+                        ),
+                        syntax.SelectItem(expression=syntax.ArrayLiteral(elements=parts), alias="fullTextStatistics"),
+                    )
+                ),
+                sources=(_,),
+                where=None,
+                group_by=(),
+                order_by=(),
+            ) if self._items.alias is not None:
+                found = [self._path_statistics(part) for part in parts]
+                known = tuple(one for one in found if one is not None)
+                return known if known and len(known) == len(found) else None
+        return None
+
+    def _path_statistics(self, node: Expression) -> PathStatistics | None:
+        match node:
+            case syntax.ObjectLiteral(
+                members=(
+                    (
+                        "totalWordCount",
+                        FunctionCall(name="SUM", arguments=(FunctionCall(arguments=(text,)) as counted,)),
+                    ),
+                    ("hitCounts", syntax.ArrayLiteral(elements=counts)),
+                )
+            ) if counted.name == WORD_COUNT:
+                path = self._item_path(text)
+                phrases = [self._counted_phrase(count, path) for count in counts]
+                texts = tuple(one for one in phrases if one is not None)
+                if path is not None and len(texts) == len(phrases):
+                    return PathStatistics(path, self._policies.language(path), texts)
+        return None
+
+    def _counted_phrase(self, count: Expression, path: Names | None) -> str | None:
+        match count:
+            case FunctionCall(
+                name="COUNTIF", arguments=(FunctionCall(name="FULLTEXTCONTAINS", arguments=(text, term)),)
+            ):
+                phrase = self._items.constant(term)
+                return phrase if isinstance(phrase, str) and self._item_path(text) == path else None
+        return None
+
+    # Arguments
+
+    def _item_path(self, node: Expression) -> Names | None:
+        start, names = path_of(node, self._parameters)
+        is_item = isinstance(start, syntax.Identifier) and start.name == self._items.alias
+        return names if is_item and names else None
+
+    def _path(self, call: FunctionCall) -> Names:
+        path = self._item_path(call.arguments[0]) if call.arguments else None
+        if path is None:
+            raise not_supported(f"{call.written or call.name} of another value than a path of the item", call.location)
+        return path
+
+    def _phrases(self, call: FunctionCall, arguments: tuple[Expression, ...]) -> tuple[str, ...]:
+        """Return the phrases of FullTextScore. An array is an error (ikvmnet/calcite-cosmos: measured)."""
+        phrases = [self._items.constant(argument) for argument in arguments]
+        for phrase in phrases:
+            refuse_fuzzy(phrase)
+        texts = tuple(one for one in phrases if isinstance(one, str))
+        if not texts or len(texts) < len(phrases):
+            raise query_error("SC2241", "The FullTextScore function requires a path and strings.", call.location)
+        return texts
+
+
+def _not_a_score(node: Expression) -> CosmosError:
+    message = "ORDER BY RANK requires FullTextScore, VectorDistance, or RRF of these."
+    return query_error("SC2240", message, node.location)
