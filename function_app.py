@@ -9,6 +9,7 @@ import azure.functions as func
 
 import inspector
 import openapi
+import search
 import web
 from functions import change_feeds, comments, feed, health, likes, posts, reports, users
 from shared.observability import logs
@@ -26,6 +27,8 @@ for module in (users, posts, comments, likes, reports, feed, health, change_feed
     app.register_functions(module.bp)
 openapi.register(app)
 web.register(app)
+search.register(app)
+openapi.describe(*search.api_modules())
 inspector.register(app)
 if app_settings().telemetry:
     from shared.observability import exporters

@@ -12,14 +12,21 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 # A wing, and those that stand on it.
-WINGS = {"inspector": ("inspector",), "openapi": ("openapi",), "web": ("web", "inspector")}
+WINGS = {
+    "inspector": ("inspector",),
+    "openapi": ("openapi",),
+    "search": ("search",),
+    "web": ("web", "inspector", "search"),
+}
 NAME = "blog"
 _NEW_NAME = re.compile(r"[a-z][a-z0-9]{1,30}")
 # Not in other words, such as devblogs, but in BLOG_AUTH and blogPost.
 _WORD = re.compile(r"(?<![A-Za-z])(blog|Blog|BLOG)(?![a-z])")
 # The packages have the name only in examples, and the others are not ours to change.
-_KEPT = ("packages/", "LICENSE", "THIRD_PARTY_NOTICES.md", "openapi/static/swagger-ui/")
-_KEPT += ("infra/template.py", "tests/test_template.py", "docs/template.md")
+_KEPT = (
+    *("packages/", "LICENSE", "THIRD_PARTY_NOTICES.md", "openapi/static/swagger-ui/"),
+    *("infra/template.py", "tests/test_template.py", "docs/template.md"),
+)
 
 
 def take_off(wing: str, root: Path = ROOT) -> None:
@@ -29,7 +36,7 @@ def take_off(wing: str, root: Path = ROOT) -> None:
         for folder in (root / name, root / "tests" / name):
             shutil.rmtree(folder, ignore_errors=True)
         lines = app.read_text(encoding="utf-8").splitlines(keepends=True)
-        app.write_text("".join(line for line in lines if not re.match(rf"(import )?{name}\b", line)), encoding="utf-8")
+        app.write_text("".join(line for line in lines if not re.search(rf"\b{name}\b", line)), encoding="utf-8")
 
 
 def rename(name: str, root: Path = ROOT) -> int:

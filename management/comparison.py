@@ -11,6 +11,7 @@ from azure.cosmos.exceptions import CosmosHttpResponseError, CosmosResourceNotFo
 from management.account import signed_in
 from management.definitions import (
     changeable_differences,
+    declared_containers,
     procedure_definition,
     trigger_definition,
     unchangeable_differences,
@@ -18,7 +19,6 @@ from management.definitions import (
 from management.errors import MULTIPLE_WRITE_REGIONS, NOT_DATA_PLANE
 from management.provision import can_do_without_scripts
 from shared.database.client import has_multiple_write_regions
-from shared.database.containers import container_definitions
 from shared.settings import Settings
 
 _CONSISTENCY = "Session"
@@ -51,7 +51,7 @@ async def _differences(client: CosmosClient, configuration: Settings, unchecked:
     except CosmosResourceNotFoundError:
         yield f"Database {configuration.database}: missing."
         return
-    for declared in container_definitions():
+    for declared in declared_containers():
         name, present = declared["id"], containers.get(declared["id"])
         if present is None:
             yield f"Container {name}: missing."

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-_SCRIPTS = Path(__file__).parent.parent / "stored_procedures"
+from shared.database.containers import container_definitions
+
+_ROOT = Path(__file__).parent.parent
+_SCRIPTS = _ROOT / "stored_procedures"
 # The service adds this path to every policy: https://learn.microsoft.com/azure/cosmos-db/index-policy
 _ALWAYS_EXCLUDED = '/"_etag"/?'
 
 Definition = Mapping[str, Any]
+
+
+def declared_containers() -> list[dict[str, Any]]:
+    """Return the containers of the core, and those in containers.json of each wing whose setting is 1."""
+    declared = [*container_definitions()]
+    for file in sorted(_ROOT.glob("*/containers.json")):
+        wing = json.loads(file.read_text(encoding="utf-8"))["containers"]
+        declared += [container for container in wing if os.environ.get(container["enabledBy"]) == "1"]
+    return declared
 
 
 def script_text(name: str) -> str:
@@ -37,6 +51,8 @@ def unchangeable_differences(declared: Definition, present: Definition) -> list[
         differences.append(f"its partition key is {_paths(present)}, not {_paths(declared)}")
     if _unique_keys(declared) != _unique_keys(present):
         differences.append("its unique keys differ")
+    if _source(declared) != _source(present):
+        differences.append("it is not an index of the same source, with the same query")
     return differences
 
 
@@ -61,6 +77,12 @@ def _paths(definition: Definition) -> str:
     return f"{', '.join(key['paths'])} (version {key.get('version', 1)})"
 
 
+def _source(definition: Definition) -> tuple[str, str] | None:
+    """Return the source and the query of a global secondary index."""
+    index = definition.get("globalSecondaryIndexDefinition") or definition.get("globalSecondaryIndex")
+    return (index["sourceCollectionId"], index["definition"]) if index else None
+
+
 def _unique_keys(definition: Definition) -> set[tuple[str, ...]]:
     keys = definition.get("uniqueKeyPolicy", {}).get("uniqueKeys", [])
     return {tuple(key["paths"]) for key in keys}
@@ -73,6 +95,7 @@ def _policy(policy: Mapping[str, Any]) -> tuple[Any, ...]:
         policy.get("automatic", True),
         {entry["path"] for entry in policy.get("includedPaths", [])},
         {entry["path"] for entry in policy.get("excludedPaths", [])} - {_ALWAYS_EXCLUDED},
+        {entry["path"] for entry in policy.get("fullTextIndexes", [])},
         {
             tuple((path["path"], path.get("order", "ascending")) for path in index)
             for index in policy.get("compositeIndexes", [])

@@ -15,13 +15,13 @@ from azure.cosmos.exceptions import CosmosHttpResponseError, CosmosResourceExist
 from management.account import signed_in
 from management.definitions import (
     changeable_differences,
+    declared_containers,
     procedure_definition,
     trigger_definition,
     unchangeable_differences,
 )
-from management.errors import MULTIPLE_WRITE_REGIONS, ManagementError
+from management.errors import MULTIPLE_WRITE_REGIONS, ManagementError, sentence
 from shared.database.client import has_multiple_write_regions
-from shared.database.containers import container_definitions
 from shared.settings import Settings
 
 Say = Callable[[str], None]
@@ -33,6 +33,7 @@ _KEPT = {
     "analytical_storage_ttl": "analyticalStorageTtl",
     "computed_properties": "computedProperties",
     "conflict_resolution_policy": "conflictResolutionPolicy",
+    "full_text_policy": "fullTextPolicy",
 }
 
 
@@ -62,7 +63,7 @@ async def provision(configuration: Settings, *, throughput: int | None = None, s
             raise ManagementError(f"The account is unsuitable: {MULTIPLE_WRITE_REGIONS}.")
         database = await _provision_database(client, configuration.database, throughput, changed)
         present = {properties["id"]: properties async for properties in database.list_containers()}
-        for declared in container_definitions():
+        for declared in declared_containers():
             await _provision_container(database, declared, present.get(declared["id"]), changed)
             await _provision_scripts_if_possible(database, declared, configuration, changed)
     if not changes:
@@ -109,9 +110,18 @@ async def _provision_container(
                 indexing_policy=policy,
                 default_ttl=ttl,
                 unique_key_policy=declared.get("uniqueKeyPolicy"),
+                full_text_policy=declared.get("fullTextPolicy"),
+                global_secondary_index=declared.get("globalSecondaryIndex"),
             )
         except CosmosResourceExistsError:  # another process has just created it
             present = await database.get_container_client(name).read()
+        except CosmosHttpResponseError as error:
+            if error.status_code != 400 or "enabledBy" not in declared:
+                raise
+            raise ManagementError(
+                f"The account refused container {name!r}. Serverless accounts, for example, have no global secondary"
+                f" indexes: set {declared['enabledBy']}=0. {sentence(error, None)}"
+            ) from error
         else:
             changed(f"Container {name}: created.")
             return

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 import azure.functions as func
 
 
@@ -9,3 +11,10 @@ def register(app: func.FunctionApp) -> None:
     from openapi import docs
 
     app.register_functions(docs.bp)
+
+
+def describe(*modules: ModuleType) -> None:
+    """Add the functions of another wing to the description. Call it when the app is built."""
+    from openapi import docs
+
+    docs.DESCRIBED.extend(modules)

@@ -237,6 +237,7 @@ def _parameters(operation: ApiOperation) -> list[JsonObject]:
             # The Functions host drops a query parameter without a value.
             empty = {"allowEmptyValue": True} if location == "query" else {}
             described.append({"name": name, "in": location, "description": description, "schema": schema, **empty})
+    described += [{"name": name, "in": "query", **parameter} for name, parameter in endpoint.parameters.items()]
     return described
 
 

@@ -6,6 +6,8 @@ import html
 import json
 from functools import cache
 from pathlib import Path
+from types import ModuleType
+from typing import Final
 
 import azure.functions as func
 
@@ -18,6 +20,8 @@ from shared.http.responses import CACHE_FOR_A_YEAR, CONTENT_SECURITY_POLICY, Res
 from shared.settings import app_settings
 
 bp = func.Blueprint()
+
+DESCRIBED: Final[list[ModuleType]] = [users, posts, comments, likes, reports, feed, health]
 
 _STATIC = Path(__file__).with_name("static")
 # Nothing else in the directory is served. Key: last segment of the URL.
@@ -55,7 +59,7 @@ async def get_docs_asset(call: Call[None]) -> Response:
 @cache
 def operations() -> tuple[ApiOperation, ...]:
     """The operations that the description covers."""
-    return tuple(operations_of(users, posts, comments, likes, reports, feed, health))
+    return tuple(operations_of(*DESCRIBED))
 
 
 @cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -21,12 +21,12 @@ class Extension:
     """
 
     folder: Path
-    head: str
-    body: str
-    introduction: str
-    variables: Callable[[], Mapping[str, object]]
-    links: Mapping[str, str]
-    data_attributes: Callable[[func.HttpRequest], Mapping[str, str]]
+    head: str = ""
+    body: str = ""
+    introduction: str = ""
+    variables: Callable[[], Mapping[str, object]] = dict
+    links: Mapping[str, str] = field(default_factory=dict)
+    data_attributes: Callable[[func.HttpRequest], Mapping[str, str]] = lambda _: {}
 
 
 EXTENSIONS: Final[list[Extension]] = []

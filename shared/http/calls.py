@@ -67,13 +67,15 @@ class Call(Generic[Body]):
     """A parsed request. `if_none_match` may contain `*`. `cursor` is what the endpoint parses, a Cursor by default.
 
     A command applies to an item whose last edit is in `if_match`, or to any item if that is None. `comment_id` is the
-    comment that a post's page starts at; it is not checked.
+    comment that a post's page starts at; it is not checked. `params` are all query parameters, for those that only one
+    endpoint has.
     """
 
     caller: Caller
     is_query: bool
     body: Body
     path: Mapping[str, str]
+    params: Mapping[str, str]
     limit: int
     cursor: Any
     comment_id: str | None
@@ -108,6 +110,7 @@ def parse_call(
         # A call without a body model is a Call[None].
         body=cast("Body", _parse_body(request, body_model) if body_model else None),
         path=_parse_path(request.route_params),
+        params=request.params,
         limit=_parse_limit(request.params.get("limit")),
         cursor=parse_cursor(request.params["cursor"]) if "cursor" in request.params else None,
         comment_id=request.params.get("comment"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Awaitable, Callable
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -45,13 +45,13 @@ class Endpoint:
     """Decorator that turns a handler into an HTTP function; place the route above.
 
     The function authenticates commands, parses the request, maps errors to problem details, reports the request
-    charge and the session, and logs one line. `request` names the article's request that it serves. The other arguments
-    describe it to clients: `returns` is one resource (or one of several), a page of it (`paged`), or a cached list
-    (`listed`), `parse_cursor` reads the position of a page, `errors` are
-    specific to this endpoint, and `statuses` are the success statuses if they are not the usual one of the method. The
-    handler's docstring becomes the summary and description. A `private` query needs a caller, as commands do, and no
-    cache keeps its response. Moderators can send a `moderated` deletion for any user,
-    with a reason.
+    charge and the session, and logs one line. `request` names the article's request that it serves. The other
+    arguments describe it to clients: `returns` is one resource (or one of several), a page of it (`paged`), or a
+    cached list (`listed`), `parse_cursor` reads the position of a page, `parameters` are query parameters that only
+    this endpoint has, with their descriptions and schemas, `errors` are specific to it, and `statuses` are the success
+    statuses if they are not the usual one of the method. The handler's docstring becomes the summary and
+    description. A `private` query needs a caller, as commands do, and no cache keeps its response. Moderators can
+    send a `moderated` deletion for any user, with a reason.
     """
 
     request: str = ""
@@ -61,6 +61,7 @@ class Endpoint:
     paged: bool = False
     listed: bool = False
     parse_cursor: Callable[[str], Any] = Cursor.parse
+    parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     private: bool = False
     moderated: bool = False
     errors: tuple[type[BlogError], ...] = ()

@@ -25,7 +25,7 @@ def summary(markdown: str) -> str:
 
     `…` marks a cut. Takes up to 60 ms for 100,000 hostile characters.
     """
-    text = _words(markdown)
+    text = plain_text(markdown)
     if len(text) <= SUMMARY_LENGTH:
         return text
     # Slow to import.
@@ -55,7 +55,7 @@ def _parser() -> Markdown:
     return Markdown(options=Options.ENABLE_TABLES | Options.ENABLE_STRIKETHROUGH | Options.ENABLE_FOOTNOTES)
 
 
-def _words(markdown: str) -> str:
+def plain_text(markdown: str) -> str:
     """The words outside headings and blocks of code; if there are none, the headings, the code, or the addresses.
 
     An image is its alternative text, or its title.

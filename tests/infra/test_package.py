@@ -13,7 +13,8 @@ from infra.package import build, packaged_files
 from tests.running_app import REPOSITORY
 
 # Anything else at the top is for development.
-DEPLOYED = {"function_app.py", "functions", "host.json", "requirements.txt", "shared", "web", "openapi", "inspector"}
+DEPLOYED = {"function_app.py", "functions", "host.json", "requirements.txt", "shared"}
+DEPLOYED |= {"web", "openapi", "inspector", "search"}
 
 
 # Of a package that is built before the deployment (docs/deploy.md).

@@ -1,0 +1,31 @@
+"""Search in all posts: a global secondary index of `posts`, with full-text indexes.
+
+It is on only if BLOG_SEARCH=1. The index is declared in containers.json and filled by Cosmos DB.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import azure.functions as func
+
+from search.settings import search_settings
+
+
+def register(app: func.FunctionApp) -> None:
+    """Raises SettingsError."""
+    # Imported here, because a module of the search should not load the site.
+    from search import api, pages
+
+    is_on = search_settings().search
+    pages.extend(is_on=is_on)
+    app.register_functions(pages.bp)
+    if is_on:
+        app.register_functions(api.bp)
+
+
+def api_modules() -> tuple[ModuleType, ...]:
+    """Return the modules whose functions belong in the description of the API. Raises SettingsError."""
+    from search import api
+
+    return (api,) if search_settings().search else ()

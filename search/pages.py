@@ -1,0 +1,57 @@
+"""Search in all posts: the page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import azure.functions as func
+
+from search.highlight import Part, highlighted, parts
+from search.index import open_index
+from search.query import MOST_RESULTS, QUERY_LENGTH, Order, Position, SearchQuery, search
+from search.settings import search_settings
+from shared.errors import MalformedRequest
+from shared.http.calls import QUERY, Call
+from shared.models.base import Item
+from shared.models.post import Post, short_form
+from web.extensions import EXTENSIONS, Extension
+from web.web_page import Context, WebPage
+
+bp = func.Blueprint()
+
+
+def extend(*, is_on: bool) -> None:
+    """Add the templates, and a link to all pages if the search is on."""
+    EXTENSIONS.append(Extension(folder=Path(__file__).parent, links={"Search": "/search"} if is_on else {}))
+
+
+@bp.route(route="search", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
+@WebPage(template="search.html", parse_cursor=Position.parse)
+async def page_search(call: Call[None]) -> Context:
+    """Search in all posts."""
+    text = call.params.get("q", "").strip()
+    page: dict[str, object] = {"is_on": search_settings().search, "text": text, "order": "relevance", "advice": ""}
+    page |= {"results": None, "more": None, "text_length": QUERY_LENGTH, "is_last": False}
+    if not search_settings().search or not text:
+        return page
+    try:
+        query = SearchQuery.parse(call.params)
+    except MalformedRequest as error:
+        return page | {"advice": str(error)}
+    found = await search(await open_index(), query, limit=call.limit, cursor=call.cursor)
+    return page | {
+        "order": query.order,
+        "results": [_result(post, query.words) for post in found.posts],
+        "more": _next(query.text, query.order, found.next_cursor),
+        "is_last": found.next_cursor is None and (call.cursor or Position(0)).skip + len(found.posts) == MOST_RESULTS,
+    }
+
+
+def _result(post: Item, words: tuple[str, ...]) -> dict[str, object]:
+    """Return a post in short form, whose title and content are divided at the words."""
+    title: list[Part] = parts(post["title"], words)
+    return Post.serialize(short_form(post)) | {"title": title, "content": highlighted(post["content"], words)}
+
+
+def _next(text: str, order: Order, cursor: Position | None) -> dict[str, object] | None:
+    return None if cursor is None else {"q": text, "order": order, "cursor": cursor}

@@ -1,0 +1,147 @@
+"""Search in all posts, by the API."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote_plus, urlencode
+
+import pytest
+
+from search.query import MOST_WORDS, QUERY_LENGTH
+from tests.api import Api
+from tests.items import unique
+from tests.polling import eventually
+
+
+async def found(api: Api, text: str, **parameters: Any) -> list[str]:
+    response = await api.send("GET", f"/api/search?{urlencode({'q': text, **parameters})}")
+    assert response.status == 200, response.body
+    return [item["title"] for item in response.body["items"]]
+
+
+async def post(api: Api, author: Any, title: str, content: str) -> Any:
+    body = {"userId": author["id"], "title": title, "content": content}
+    response = await api.send("POST", "/api/posts", body=body)
+    assert response.status == 201
+    return response.body
+
+
+async def has(api: Api, text: str, titles: list[str], **parameters: Any) -> None:
+    async def is_found() -> bool:
+        return await found(api, text, **parameters) == titles
+
+    await eventually(is_found)
+
+
+async def test_posts_with_all_words_are_found_most_relevant_first(searched: Api) -> None:
+    author, word = await searched.new_user(), unique("word").replace("-", "")
+    await post(
+        searched, author, "Elsewhere", f"A long text about other things that has {word} once. " + "Filler. " * 60
+    )
+    await post(searched, author, f"All about {word}", f"{word} and {word} again: partitions.")
+    await post(searched, author, "Unrelated", "Nothing of it.")
+
+    await has(searched, word, [f"All about {word}", "Elsewhere"])
+    assert await found(searched, f"{word} partition") == [f"All about {word}"]
+    assert await found(searched, f"the {word.upper()}, of partitions!") == [f"All about {word}"]
+    assert await found(searched, f"{word} missing") == []
+    assert await found(searched, word, order="date") == [f"All about {word}", "Elsewhere"]
+
+
+async def test_results_follow_edits_renames_and_deletions(searched: Api) -> None:
+    author, word = await searched.new_user(), unique("word").replace("-", "")
+    first = await post(searched, author, "First", f"Text with {word}.")
+    second = await post(searched, author, "Second", f"Text with {word}.")
+    await has(searched, word, ["Second", "First"], order="date")
+
+    edited = {"title": "First, edited", "content": "Without it."}
+    await searched.send("PUT", f"/api/posts/{first['id']}", body=edited)
+    await searched.send("DELETE", f"/api/posts/{second['id']}")
+    third = await post(searched, author, "Third", f"Text with {word}.")
+    await searched.send("PUT", f"/api/users/{author['id']}", body={"username": (name := unique("name")[:30])})
+
+    async def is_renamed() -> bool:
+        page = await searched.send("GET", f"/api/search?q={word}")
+        return [(item["id"], item["userUsername"]) for item in page.body["items"]] == [(third["id"], name)]
+
+    await eventually(is_renamed)
+
+
+async def test_comments_and_likes_are_not_found(searched: Api) -> None:
+    author, word = await searched.new_user(), unique("word").replace("-", "")
+    one = await post(searched, author, "A post", f"Text with {word}.")
+    await searched.send("POST", f"/api/posts/{one['id']}/comments", body={"userId": author["id"], "content": word})
+    await has(searched, word, ["A post"])
+
+    async def is_counted() -> bool:
+        page = await searched.send("GET", f"/api/search?q={word}")
+        return [item["commentCount"] for item in page.body["items"]] == [1]
+
+    await eventually(is_counted)
+
+
+@pytest.mark.parametrize("order", ["relevance", "date"])
+async def test_pages_have_each_post_once(searched: Api, order: str) -> None:
+    author, word = await searched.new_user(), unique("word").replace("-", "")
+    titles = [f"Post {number}" for number in range(7)]
+    for title in titles:
+        await post(searched, author, title, f"Text with {word}.")
+
+    async def are_found() -> bool:
+        return len(await found(searched, word)) == len(titles)
+
+    await eventually(are_found)
+    pages: list[list[str]] = []
+    cursor: dict[str, str] = {}
+    while True:
+        parameters = urlencode({"q": word, "order": order, "limit": 3} | cursor)
+        page = (await searched.send("GET", f"/api/search?{parameters}")).body
+        pages.append([item["title"] for item in page["items"]])
+        if "nextCursor" not in page:
+            break
+        cursor = {"cursor": page["nextCursor"]}
+
+    assert [len(page) for page in pages] == [3, 3, 1]
+    assert sorted(title for page in pages for title in page) == titles
+    if order == "date":
+        assert [title for page in pages for title in page] == titles[::-1]
+
+
+@pytest.mark.parametrize(
+    ("query", "detail"),
+    [
+        ("", "has no word"),
+        ("q=", "has no word"),
+        ("q=%20..%20", "has no word"),
+        ("q=the+of+and", "only very frequent words"),
+        (f"q={'a' * (QUERY_LENGTH + 1)}", "201 characters"),
+        (f"q={quote_plus(' '.join(f'w{number}' for number in range(MOST_WORDS + 1)))}", "11 words"),
+        ("q=a%00b", "U+0000"),
+        ("q=a1&order=best", "relevance or date"),
+        ("q=a1&cursor=-1", "nextCursor of a search"),
+        ("q=a1&cursor=900", "nextCursor of a search"),
+        ("q=a1&limit=0", "limit must be"),
+    ],
+)
+async def test_an_invalid_search_is_explained(searched: Api, query: str, detail: str) -> None:
+    response = await searched.send("GET", f"/api/search?{query}")
+
+    assert response.status == 400
+    assert detail in response.body["detail"]
+
+
+@pytest.mark.parametrize(
+    "text", ["'; DROP", "@w0", "c.title) OR (true", '"quoted"', "l'été", "中文 搜索", "naïve café"]
+)
+async def test_any_text_can_be_searched(searched: Api, text: str) -> None:
+    assert await found(searched, text) == []
+
+
+async def test_a_search_reads_one_partition(searched: Api) -> None:
+    response = await searched.send("GET", "/api/search?q=something")
+
+    assert 2 < float(response.headers["x-ms-request-charge"]) < 5
+
+
+async def test_without_the_index_there_is_no_api(api: Api) -> None:
+    assert (await api.send("GET", "/api/search?q=a1")).status == 404

@@ -1,0 +1,113 @@
+"""Search in all posts, by the page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.async_api import Browser, expect
+
+from tests.accessibility import violations
+from tests.api import Api, Json
+from tests.browser import DESKTOP, PHONE
+from tests.items import unique
+from tests.polling import eventually
+from tests.running_app import RunningApp
+from tests.web.browser.person import Person
+from tests.web.pages import Site
+
+
+@pytest.fixture
+async def author(searched: Api) -> Json:
+    return await searched.new_user()
+
+
+@pytest.fixture
+async def pages(searched: Api, searched_app: RunningApp) -> Site:
+    return Site(searched.session, searched_app.url)
+
+
+async def posted(api: Api, author: Json, title: str, content: str, *, word: str) -> Json:
+    """Create a post, and wait until a search finds it."""
+    post = await api.new_post(author, title, content)
+
+    async def is_found() -> bool:
+        page = await api.send("GET", f"/api/search?q={word}&order=date")
+        return [item["id"] for item in page.body["items"]][:1] == [post["id"]]
+
+    await eventually(is_found)
+    return post
+
+
+@pytest.mark.parametrize("device", [PHONE, DESKTOP], ids=["phone", "desktop"])
+async def test_a_visitor_finds_a_post(
+    browser: Browser, searched: Api, searched_app: RunningApp, author: Json, device: dict[str, Any]
+) -> None:
+    word = unique("zebra").replace("-", "")
+    title, content = f"About {word}", f"# Heading\n\nThis has <b>{word}s</b> & **more**. " + "It is long. " * 40
+    post = await posted(searched, author, title, content, word=word)
+    ada = Person(await (await browser.new_context(**device)).new_page(), searched_app.url)
+    await ada.open("/")
+
+    await ada.page.get_by_role("link", name="search", exact=True).click()
+    await ada.page.get_by_role("searchbox").fill(f"the {word}")
+    await ada.page.get_by_role("button", name="Search").click()
+
+    result = ada.page.locator(f"#post-{post['id']}")
+    await expect(result.locator("mark")).to_have_text([word, f"{word}s"])
+    await expect(result).to_contain_text("This has ")
+    assert await violations(ada.page) == []
+    await ada.page.get_by_label("Newest first").check()
+    await ada.page.get_by_role("button", name="Search").click()
+    await expect(ada.page).to_have_url(f"{searched_app.url}/search?q=the+{word}&order=date")
+    await result.get_by_role("link", name=title).click()
+    await expect(ada.page.get_by_role("heading", name=title)).to_be_visible()
+    ada.assert_no_errors()
+
+
+async def test_more_results_are_on_the_next_page(searched: Api, pages: Site, author: Json) -> None:
+    word = unique("giraffe").replace("-", "")
+    for number in range(3):
+        await posted(searched, author, f"Post {number}", f"With {word}.", word=word)
+
+    first = await pages.get(f"/search?q={word}&order=date&limit=2")
+    second = await pages.get(f"/search{first.page.one('a', rel='next')['href']}&limit=2")
+
+    assert "Post 2" in first.text
+    assert "Post 0" not in first.text
+    assert "Post 0" in second.text
+    assert second.page.all("a", rel="next") == []
+
+
+@pytest.mark.parametrize(
+    ("query", "advice"),
+    [("q=the+of", "only very frequent words"), ("q=%3F%3F", "no word"), ("q=" + "a" * 201, "201 characters")],
+)
+async def test_a_search_that_cannot_work_is_explained_on_the_page(pages: Site, query: str, advice: str) -> None:
+    shown = await pages.get(f"/search?{query}")
+
+    assert shown.status == 200
+    assert advice in shown.text
+
+
+async def test_text_of_visitors_and_authors_is_escaped(searched: Api, pages: Site, author: Json) -> None:
+    word = unique("lion").replace("-", "")
+    hostile = f"\"><script>alert('{word}')</script>"
+    await posted(searched, author, hostile, hostile, word=word)
+
+    shown = await pages.get(f"/search?q={word}+%22%3E%3Cscript%3Ealert")
+
+    assert shown.status == 200
+    assert "<script>alert" not in shown.text
+
+
+async def test_nothing_found_and_nothing_entered(pages: Site) -> None:
+    assert "Nothing found" in (await pages.get(f"/search?q={unique('nothing')}")).text
+    empty = await pages.get("/search")
+    assert "Nothing found" not in empty.text
+    assert empty.status == 200
+
+
+async def test_without_the_index_the_page_says_so_and_nothing_links_to_it(site: Site) -> None:
+    assert "The search is off" in (await site.get("/search?q=a1")).text
+    assert "/search" not in (await site.get("/")).text
