@@ -15,10 +15,6 @@ KEY = PartitionKey("/pk")
 @pytest.mark.parametrize(
     ("policy", "name"),
     [
-        ({"vector_embedding_policy": {"vectorEmbeddings": [{"path": "/v", "dimensions": 3}]}}, "vector search"),
-        ({"full_text_policy": {"defaultLanguage": "en-US", "fullTextPaths": [{"path": "/t"}]}}, "full-text search"),
-        ({"indexing_policy": {"vectorIndexes": [{"path": "/v", "type": "flat"}]}}, "vector search"),
-        ({"indexing_policy": {"fullTextIndexes": [{"path": "/t"}]}}, "full-text search"),
         ({"analytical_storage_ttl": -1}, "analytical store"),
     ],
 )
@@ -27,20 +23,6 @@ async def test_an_unsupported_policy_is_rejected_by_name(
 ) -> None:
     with fails_with(400, match=name):
         await database.create_container("c", KEY, **policy)
-
-
-@pytest.mark.parametrize(
-    "policy",
-    [
-        {"vector_embedding_policy": {"vectorEmbeddings": []}, "indexing_policy": {"vectorIndexes": []}},
-        {"full_text_policy": {"defaultLanguage": "en-US", "fullTextPaths": []}},
-    ],
-)
-async def test_an_unsupported_policy_without_paths_is_accepted(database: DatabaseProxy, policy: dict[str, Any]) -> None:
-    """semantic-kernel's Cosmos DB stores send it for data models without vectors."""
-    container = await database.create_container("c", KEY, **policy)
-
-    assert (await container.create_item({"id": "a", "pk": "p"}))["id"] == "a"
 
 
 async def test_an_item_that_is_excluded_from_the_index_is_found(database: DatabaseProxy) -> None:
@@ -65,24 +47,6 @@ async def test_triggers_on_a_patch_are_rejected(container: ContainerProxy) -> No
 
     with fails_with(400, match="Triggers on the operation Patch"):
         await container.patch_item("a", "p", [{"op": "set", "path": "/n", "value": 1}], pre_trigger_include="t")
-
-
-FUNCTIONS = [
-    "VECTORDISTANCE(c.v, [1])",
-    "FULLTEXTCONTAINS(c.t, 'a')",
-    "FULLTEXTCONTAINSALL(c.t, 'a')",
-    "FULLTEXTCONTAINSANY(c.t, 'a')",
-    "FULLTEXTSCORE(c.t, 'a')",
-    "RRF(1, 2)",
-]
-
-
-@pytest.mark.parametrize("call", FUNCTIONS)
-async def test_an_unsupported_function_is_rejected_by_name(container: ContainerProxy, call: str) -> None:
-    name = call.partition("(")[0]
-
-    with fails_with(400, match=f"'{name}' is a built-in function that the emulator does not support"):
-        [item async for item in container.query_items("SELECT VALUE " + call, partition_key="p")]
 
 
 async def test_conflict_lists_are_empty_and_conflicts_are_not_found(container: ContainerProxy) -> None:

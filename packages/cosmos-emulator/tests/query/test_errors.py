@@ -50,9 +50,9 @@ def test_syntax_errors_include_the_cause_and_location(text: str, near: str, star
     ("text", "code", "message"),
     [
         ("SELECT BADFUNC(r.age) FROM Root r", "SC2005", "'BADFUNC' is not a recognized built-in function name."),
-        ("SELECT RRF(c.a, c.b) FROM c", "SC2005", "'RRF' is a built-in function"),
+        ("SELECT RRF(c.a, c.b) FROM c", "SC2005", "'RRF' is a search function, which is not supported here"),
         ("SELECT VALUE VectorDistance(c.a, [1]) FROM c", "SC2005", "'VectorDistance'"),
-        ("SELECT * FROM c ORDER BY RANK FullTextScore(c.t, 'a')", "SC2990", "ORDER BY RANK"),
+        ("SELECT * FROM c ORDER BY RANK FullTextScore(c.t, 'a') DESC", "SC2240", "in the ORDER BY RANK clause"),
         ("SELECT STARTSWITH(c.a) FROM c", "SC2050", "The STARTSWITH function requires 2 to 3 argument(s)."),
         ("SELECT VALUE [1, 2][c.x] FROM c", "SC2990", "'member indexer'"),
         ("SELECT VALUE c.list[ARRAY_LENGTH(c.list) % 2] FROM c", "SC2990", "'member indexer'"),

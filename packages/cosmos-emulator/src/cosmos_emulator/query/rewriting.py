@@ -71,8 +71,11 @@ def _ordered(query: Query, counts: RowCounts) -> Query:
     return replace(rewritten, top=top, offset=offset, limit=limit)
 
 
-def ordered(query: Query, payload: Expression) -> Query:
-    """`SELECT alias._rid, [{"item": key}, …] AS orderByItems, <payload> AS payload … ORDER BY …`."""
+def ordered(query: Query, payload: Expression, *, resumes: bool = True) -> Query:
+    """`SELECT alias._rid, [{"item": key}, …] AS orderByItems, <payload> AS payload … ORDER BY …`.
+
+    If the client `resumes` the query, WHERE has the placeholder of its filter.
+    """
     keys = tuple(_item(item.expression) for item in query.order_by)
     select = SelectList(
         (
@@ -81,8 +84,9 @@ def ordered(query: Query, payload: Expression) -> Query:
             SelectItem(payload, "payload"),
         )
     )
-    conditions = [condition for condition in (query.where, _PLACEHOLDER) if condition is not None]
-    return replace(query, select=select, where=_conjunction(conditions), distinct=False)
+    conditions = [one for one in (query.where, _PLACEHOLDER if resumes else None) if one is not None]
+    where = _conjunction(conditions) if conditions else None
+    return replace(query, select=select, where=where, distinct=False)
 
 
 def _conjunction(conditions: list[Expression]) -> Expression:

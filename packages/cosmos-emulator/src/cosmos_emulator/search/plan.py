@@ -30,18 +30,17 @@ def _hybrid_search_info(
     """Return `hybridSearchQueryInfo` of a plan."""
     counts = row_counts(query, parameters)
     rows = Literal(max(_LEAST_ROWS, 2 * (counts.skipped + (counts.taken or 0))))
-    limited = (
-        replace(query, rank=False, top=rows)
-        if query.offset is None
-        else replace(query, rank=False, offset=Literal(0), limit=rows)
-    )
+    limited = replace(query, rank=False, top=query.top and rows)
+    if query.offset is not None:
+        limited = replace(limited, offset=Literal(0), limit=rows)
+    texts = [one for one in order.components if isinstance(one.score, TextScore)]
     is_plain = supported is not None and _SKIPS_REWRITE in supported
     calls = [_planned(component, number) for number, component in enumerate(order.components)]
     scores = tuple(_defined(call, one, is_plain) for call, one in zip(calls, order.components, strict=True))
     infos = [
-        _component_info(limited, call, one, scores, is_plain) for call, one in zip(calls, order.components, strict=True)
+        _component_info(limited, call, one, scores, is_plain, has_statistics=bool(texts))
+        for call, one in zip(calls, order.components, strict=True)
     ]
-    texts = [one for one in order.components if isinstance(one.score, TextScore)]
     weights: list[Json] = [abs(one.weight) for one in order.components] if order.is_weighted else []
     return {
         "globalStatisticsQuery": print_query(_statistics_query(query, texts)),
@@ -97,7 +96,13 @@ def _defined(call: FunctionCall, component: Component, is_plain: bool) -> Expres
 
 
 def _component_info(
-    query: Query, call: FunctionCall, component: Component, scores: tuple[Expression, ...], is_plain: bool
+    query: Query,
+    call: FunctionCall,
+    component: Component,
+    scores: tuple[Expression, ...],
+    is_plain: bool,
+    *,
+    has_statistics: bool,
 ) -> dict[str, Json]:
     is_reversed = component.weight < 0
     direction = "ASC" if is_reversed else "DESC" if isinstance(component.score, TextScore) else ""
@@ -110,7 +115,8 @@ def _component_info(
         sorted_query = replace(sorted_query, select=select, distinct=False)
     else:
         payload = ObjectLiteral((("payload", payload_of(query)), ("componentScores", component_scores)))
-        sorted_query = ordered(sorted_query, payload)
+        # azure-cosmos replaces the placeholder only together with statistics.
+        sorted_query = ordered(sorted_query, payload, resumes=has_statistics)
     top = sorted_query.top
     return {
         "distinctType": "None",

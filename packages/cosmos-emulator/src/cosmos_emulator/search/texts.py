@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Final, TypeAlias, TypeVar
 
 import numpy as np
-import snowballstemmer  # type: ignore[import-untyped]
+import snowballstemmer
 from numpy.typing import NDArray
 
 from cosmos_emulator.search.stop_words import STOP_WORDS
