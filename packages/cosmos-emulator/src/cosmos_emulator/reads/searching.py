@@ -134,8 +134,10 @@ def _part(one: Slice) -> Part:
     from cosmos_emulator.search.ranking import Part
 
     items, scope = one.items, one.scope
-    state = Items(
-        one.partition, one.lsn, items.numbers, items.numbers_since, lambda numbers: items.load(ItemScope(), numbers)
-    )
+
+    def load(numbers: Sequence[int]) -> Iterator[tuple[int, str, str, JsonObject]]:
+        return ((item.number, item.key, item.epk, item.document()) for item in items.load(ItemScope(), numbers))
+
+    state = Items(one.partition, one.lsn, items.numbers, items.numbers_since, load)
     key = None if scope.key is None else scope.key.text
     return Part(state, key, None if scope.range is None else (scope.range.start, scope.range.end))

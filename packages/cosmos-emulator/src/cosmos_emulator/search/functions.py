@@ -11,6 +11,7 @@ from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.pacing import large_value
 from cosmos_emulator.query import UNDEFINED, JsonOrUndefined
 from cosmos_emulator.query.errors import query_error
+from cosmos_emulator.query.functions.function import Function, check_arity
 from cosmos_emulator.query.syntax import FunctionCall
 from cosmos_emulator.query.values import Json, is_number
 from cosmos_emulator.search.policies import Names, SearchPolicies
@@ -44,13 +45,11 @@ class SearchFunctions:
             raise query_error("SC2240", message, call.location)
         if name not in _ARITIES:
             return None
-        least, most = _ARITIES[name]
-        if len(call.arguments) < least or (most is not None and len(call.arguments) > most):
-            count = least if least == most else f"{least} to {most}" if most else f"at least {least}"
-            raise query_error("SC2050", f"The {name} function requires {count} argument(s).", call.location)
         paths = [path_of(argument, parameters)[1] for argument in call.arguments[:2]]
-        path = paths[0] or paths[1] if name in ("VECTORDISTANCE", "_VECTORSCORE") else paths[0]
-        return _Function(name, path, self.policies)
+        path = next((path for path in paths if path), ())
+        function = Function(name, _Function(name, path, self.policies), *_ARITIES[name])
+        check_arity(function, call)
+        return function.call
 
 
 @dataclass(frozen=True, slots=True)

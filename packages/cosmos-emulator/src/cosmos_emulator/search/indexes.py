@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Final, Generic, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,34 +31,19 @@ Value = TypeVar("Value", Vector, Codes)
 Content = TypeVar("Content", VectorIndex, TextIndex)
 
 
-class Item(Protocol):
-    """An item; `key` and `epk` are those of its logical partition."""
-
-    @property
-    def number(self) -> int:
-        """The number, unique in the partition."""
-
-    @property
-    def key(self) -> str:
-        """The partition key."""
-
-    @property
-    def epk(self) -> str:
-        """The effective partition key."""
-
-    def document(self) -> JsonObject:
-        """Parse the document."""
-
-
 @dataclass(frozen=True, slots=True)
 class Items:
-    """A state of a physical partition: the numbers of all items, of those after an LSN, and the items with numbers."""
+    """A state of a physical partition.
+
+    It has the numbers of all items, and of those that were written after an LSN. `load` returns the number, the
+    partition key, the effective partition key and the document of the items with some numbers.
+    """
 
     partition: Hashable
     lsn: int
     numbers: Callable[[], Sequence[int]]
     numbers_since: Callable[[int], Sequence[int]]
-    load: Callable[[Sequence[int]], Sequence[Item]]
+    load: Callable[[Sequence[int]], Iterable[tuple[int, str, str, JsonObject]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +57,14 @@ class PathIndex(Generic[Content]):
     content: Content
 
 
+AnyIndex: TypeAlias = PathIndex[VectorIndex] | PathIndex[TextIndex]
+
+
 class SearchIndexes:
     """The indexes of an emulator that were used last. Any thread can use them."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[Hashable, PathIndex[VectorIndex] | PathIndex[TextIndex]] = OrderedDict()
+        self._kept: OrderedDict[Hashable, AnyIndex] = OrderedDict()
         self._lock = threading.Lock()
 
     def vectors(self, items: Items, score: VectorScore) -> PathIndex[VectorIndex]:
@@ -109,7 +97,7 @@ class SearchIndexes:
         with self._lock:
             self._kept.clear()
 
-    def _found(self, key: Hashable) -> PathIndex[VectorIndex] | PathIndex[TextIndex] | None:
+    def _found(self, key: Hashable) -> AnyIndex | None:
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
@@ -117,7 +105,7 @@ class SearchIndexes:
 
     def _current(
         self,
-        key: Hashable,
+        index_key: Hashable,
         items: Items,
         path: Names,
         before: PathIndex[Content] | None,
@@ -138,9 +126,9 @@ class SearchIndexes:
             ]
         for start in range(0, len(written), _CHUNK):
             checkpoint()
-            for item in items.load(written[start : start + _CHUNK]):
+            for number, key, epk, document in items.load(written[start : start + _CHUNK]):
                 checkpoint()
-                rows.append((item.number, item.key, item.epk, decoded(value_at(item.document(), path))))
+                rows.append((number, key, epk, decoded(value_at(document, path))))
         rows.sort(key=lambda row: row[0])
         index = PathIndex(
             items.lsn,
@@ -150,10 +138,10 @@ class SearchIndexes:
             content([value for *_, value in rows]),
         )
         if is_kept:
-            self._keep(key, index)
+            self._keep(index_key, index)
         return index
 
-    def _keep(self, key: Hashable, index: PathIndex[VectorIndex] | PathIndex[TextIndex]) -> None:
+    def _keep(self, key: Hashable, index: AnyIndex) -> None:
         with self._lock:
             self._kept[key] = index
             self._kept.move_to_end(key)

@@ -300,53 +300,24 @@ class _Reader:
 
     def statistics(self) -> tuple[PathStatistics, ...] | None:
         """Recognize the `globalStatisticsQuery` of a plan."""
-        query = self._query
-        match query:
-            case Query(
-                select=syntax.SelectList(
-                    items=(
-                        syntax.SelectItem(
-                            expression=FunctionCall(name="COUNT", arguments=(syntax.Literal(),)), alias="documentCount"
-                        ),
-                        syntax.SelectItem(expression=syntax.ArrayLiteral(elements=parts), alias="fullTextStatistics"),
-                    )
-                ),
-                sources=(_,),
-                where=None,
-                group_by=(),
-                order_by=(),
-            ) if self._items.alias is not None:
-                found = [self._path_statistics(part) for part in parts]
-                known = tuple(one for one in found if one is not None)
-                return known if known and len(known) == len(found) else None
-        return None
+        select = self._query.select
+        items = select.items if isinstance(select, syntax.SelectList) else ()
+        if [item.alias for item in items] != ["documentCount", "fullTextStatistics"] or self._query.where is not None:
+            return None
+        parts = syntax.children(items[1].expression)
+        found = tuple(one for part in parts if (one := self._path_statistics(part)) is not None)
+        return found if found and len(found) == len(parts) else None
 
     def _path_statistics(self, node: Expression) -> PathStatistics | None:
-        match node:
-            case syntax.ObjectLiteral(
-                members=(
-                    (
-                        "totalWordCount",
-                        FunctionCall(name="SUM", arguments=(FunctionCall(arguments=(text,)) as counted,)),
-                    ),
-                    ("hitCounts", syntax.ArrayLiteral(elements=counts)),
-                )
-            ) if counted.name == WORD_COUNT:
-                path = self._item_path(text)
-                phrases = [self._counted_phrase(count, path) for count in counts]
-                texts = tuple(one for one in phrases if one is not None)
-                if path is not None and len(texts) == len(phrases):
-                    return PathStatistics(path, self._policies.language(path), texts)
-        return None
-
-    def _counted_phrase(self, count: Expression, path: Names | None) -> str | None:
-        match count:
-            case FunctionCall(
-                name="COUNTIF", arguments=(FunctionCall(name="FULLTEXTCONTAINS", arguments=(text, term)),)
-            ):
-                phrase = self._items.constant(term)
-                return phrase if isinstance(phrase, str) and self._item_path(text) == path else None
-        return None
+        calls = [part for part in syntax.walk(node) if isinstance(part, FunctionCall)]
+        texts = [call.arguments[0] for call in calls if call.name == WORD_COUNT and call.arguments]
+        path = self._item_path(texts[0]) if texts else None
+        conditions = [self.condition(call) for call in calls if call.name in CONTAINS]
+        known = [one for one in conditions if isinstance(one, TextCondition) and one.path == path]
+        if path is None or len(known) < len(conditions):
+            return None
+        phrases = tuple(phrase for one in known for phrase in one.phrases)
+        return PathStatistics(path, self._policies.language(path), phrases)
 
     # Arguments
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmos_emulator.json_text import JsonObject
-from cosmos_emulator.search.indexes import Items, PathIndex, SearchIndexes
+from cosmos_emulator.search.indexes import AnyIndex, Items, SearchIndexes
 from cosmos_emulator.search.queries import (
     Component,
     Condition,
@@ -35,7 +35,6 @@ RRF_CONSTANT: Final = 60
 Mask: TypeAlias = "NDArray[np.bool_]"
 Floats: TypeAlias = "NDArray[np.float64]"
 Numbers: TypeAlias = "NDArray[np.int64]"
-AnyIndex: TypeAlias = PathIndex[VectorIndex] | PathIndex[TextIndex]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +45,16 @@ class Part:
     key: str | None = None
     epks: tuple[str, str] | None = None
 
+    def read(self, index: AnyIndex) -> Numbers:
+        """Return the numbers of the items of an index that the query reads, in order."""
+        return index.numbers[self.mask(index)]
+
     def mask(self, index: AnyIndex) -> Mask:
         """Return which items of an index the query reads."""
         if self.key is not None:
             return np.array([key == self.key for key in index.keys], np.bool_)
         if self.epks is not None:
-            start, end = self.epks
-            return np.array([start <= epk < end for epk in index.epks], np.bool_)
+            return np.array([self.epks[0] <= epk < self.epks[1] for epk in index.epks], np.bool_)
         return np.ones(len(index.numbers), np.bool_)
 
 
@@ -64,8 +66,11 @@ class Ranker:
 
     def matches(self, part: Part, condition: Condition) -> Numbers:
         """Return the numbers of the items that meet a condition, in order."""
-        index = self._any_index(part.items, condition)
-        return np.intersect1d(_read(part, index), self._met(part.items, condition))
+        one = condition
+        while isinstance(one, Conditions):
+            one = one.parts[0]
+        index = self._indexes.texts(part.items, one.path, one.language)
+        return np.intersect1d(part.read(index), self._met(part.items, condition))
 
     def statistics(self, parts: Sequence[Part], wanted: Sequence[PathStatistics]) -> JsonObject:
         """Return the row of a `globalStatisticsQuery` about some texts."""
@@ -96,7 +101,7 @@ class Ranker:
         for place, part in enumerate(parts):
             indexes = [self._index(part.items, component) for component in order.components]
             # Their states can differ if items were written between.
-            chosen = reduce(np.intersect1d, [index.numbers for index in indexes[1:]], _read(part, indexes[0]))
+            chosen = reduce(np.intersect1d, [index.numbers for index in indexes[1:]], part.read(indexes[0]))
             if condition is not None:
                 chosen = np.intersect1d(chosen, self._met(part.items, condition))
             if matching is not None and order.is_fused:
@@ -136,11 +141,6 @@ class Ranker:
                 hits[number] += int((has & mask).sum())
         return Statistics(documents, words, tuple(hits))
 
-    def _any_index(self, items: Items, condition: Condition) -> PathIndex[TextIndex]:
-        while isinstance(condition, Conditions):
-            condition = condition.parts[0]
-        return self._indexes.texts(items, condition.path, condition.language)
-
     def _met(self, items: Items, condition: Condition) -> Numbers:
         """Return the numbers of the items that meet a condition, in order."""
         if isinstance(condition, TextCondition):
@@ -150,10 +150,6 @@ class Ranker:
         else:
             found = [self._met(items, part) for part in condition.parts]
         return reduce(np.union1d if condition.needs == "ANY" else np.intersect1d, found)
-
-
-def _read(part: Part, index: AnyIndex) -> Numbers:
-    return index.numbers[part.mask(index)]
 
 
 def _scores(index: AnyIndex, component: Component, statistics: Statistics | None) -> Floats:

@@ -23,7 +23,7 @@ from cosmos_emulator.query.compiler.paths import path_evaluator, slot_evaluator,
 from cosmos_emulator.query.compiler.scope import Constant, Context, Evaluator, Frame, Scope, Test
 from cosmos_emulator.query.errors import evaluation_error, not_supported, query_error
 from cosmos_emulator.query.functions import FUNCTIONS, PLANAR_FUNCTIONS, SEARCH_FUNCTIONS, Evaluated, Function
-from cosmos_emulator.query.functions.function import Call
+from cosmos_emulator.query.functions.function import Call, check_arity
 from cosmos_emulator.query.functions.regex import REGEX_FUNCTIONS
 from cosmos_emulator.query.syntax import Expression
 from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined, finite
@@ -211,9 +211,7 @@ class ExpressionCompiler:
                 else "is not a recognized built-in function name"
             )
             raise query_error("SC2005", f"'{node.written or node.name}' {reason}.", node.location)
-        if not function.takes(len(node.arguments)):
-            message = f"The {node.name} function requires {function.arity()} argument(s)."
-            raise query_error("SC2050", message, node.location)
+        check_arity(function, node)
         return function
 
     def _udf(self, node: syntax.UdfCall) -> Evaluator:

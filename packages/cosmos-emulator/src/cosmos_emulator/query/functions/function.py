@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from cosmos_emulator.query.errors import query_error
+from cosmos_emulator.query.syntax import FunctionCall
 from cosmos_emulator.query.values import JsonOrUndefined
 
 Call = Callable[..., JsonOrUndefined]
@@ -46,6 +48,13 @@ class Function:
     def takes(self, count: int) -> bool:
         """Return whether this many arguments are valid."""
         return self.minimum <= count and (self.maximum is None or count <= self.maximum)
+
+
+def check_arity(function: Function, call: FunctionCall) -> None:
+    """Raise 400 if the call has too few or too many arguments."""
+    if not function.takes(len(call.arguments)):
+        message = f"The {call.name} function requires {function.arity()} argument(s)."
+        raise query_error("SC2050", message, call.location)
 
 
 def table(*functions: Function) -> dict[str, Function]:
