@@ -18,7 +18,7 @@ from cosmos_emulator.json_text import Json, JsonObject
 from cosmos_emulator.pacing import checkpoint
 from cosmos_emulator.query.values import UNDEFINED, JsonOrUndefined
 from cosmos_emulator.search.policies import Names
-from cosmos_emulator.search.queries import VectorScore
+from cosmos_emulator.search.queries import Phrase, VectorScore
 from cosmos_emulator.search.texts import Codes, TextIndex, Vocabulary
 from cosmos_emulator.search.vectors import Vector, VectorIndex, vector_of
 
@@ -80,8 +80,9 @@ class SearchIndexes:
         known = before if before is not None and isinstance(before.content, VectorIndex) else None
         return self._current(key, items, score.path, known, decoded, lambda values: VectorIndex(values, dimensions))
 
-    def texts(self, items: Items, path: Names, language: str) -> PathIndex[TextIndex]:
-        """Return the texts at a path."""
+    def texts(self, items: Items, phrase: Phrase) -> PathIndex[TextIndex]:
+        """Return the texts at the path of a phrase."""
+        path, language, _ = phrase
         key = items.partition, path, language
         before = self._found(key)
         known = before if before is not None and isinstance(before.content, TextIndex) else None

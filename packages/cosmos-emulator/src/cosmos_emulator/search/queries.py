@@ -5,9 +5,9 @@ Errors, unless noted: azure-cosmos test_query_vector_similarity.py and test_quer
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.names import canonical
@@ -35,9 +35,17 @@ _OPTIONS: Final = {
 }
 
 
+class Phrase(NamedTuple):
+    """A phrase that is searched for in the texts at a path."""
+
+    path: Names
+    language: str
+    text: str
+
+
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """The number of texts, of their terms, and of the texts with each phrase."""
+    """The number of texts at a path, of their terms, and of the texts with each phrase."""
 
     documents: float
     words: float
@@ -46,17 +54,15 @@ class Statistics:
 
 @dataclass(frozen=True, slots=True)
 class TextScore:
-    """BM25 of the texts at a path; without `statistics`, with those of the items that the query reads."""
+    """BM25 of phrases at one path; without `statistics`, with those of the items that the query reads."""
 
-    path: Names
-    language: str
-    phrases: tuple[str, ...]
+    phrases: tuple[Phrase, ...]
     statistics: Statistics | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class VectorScore:
-    """The nearness of the vectors at a path to `vector`, a JSON array of numbers."""
+    """The nearness of the vectors at a path to `vector`, which is empty if the query has none."""
 
     path: Names
     embedding: Embedding
@@ -85,42 +91,23 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class TextCondition:
-    """All or any of the phrases are in the text at a path."""
-
-    path: Names
-    language: str
-    phrases: tuple[str, ...]
-    needs: str  # ALL or ANY
-
-
-@dataclass(frozen=True, slots=True)
 class Conditions:
-    """Several conditions, of which all or any must hold."""
+    """Several conditions, of which `ALL` or `ANY` must hold."""
 
-    needs: str  # ALL or ANY
+    needs: str
     parts: tuple[Condition, ...]
 
 
-Condition: TypeAlias = TextCondition | Conditions
-
-
-@dataclass(frozen=True, slots=True)
-class PathStatistics:
-    """The phrases at a path of which a query counts the texts."""
-
-    path: Names
-    language: str
-    phrases: tuple[str, ...]
+Condition: TypeAlias = Phrase | Conditions
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What a query searches for; `condition` holds for every match. `statistics` are the whole result."""
+    """What a query searches for; `condition` holds for every match. The result can be `statistics`, by path."""
 
     order: Order | None = None
     condition: Condition | None = None
-    statistics: tuple[PathStatistics, ...] | None = None
+    statistics: tuple[tuple[Phrase, ...], ...] | None = None
 
 
 def search_of(query: Query, parameters: Mapping[str, Json], policies: SearchPolicies) -> Search | None:
@@ -239,8 +226,7 @@ class _Reader:
             case "VECTORDISTANCE" | "_VECTORSCORE":
                 return self._vector_score(call)
             case "FULLTEXTSCORE":
-                path = self._path(call)
-                return TextScore(path, self._policies.language(path), self._phrases(call, call.arguments[1:]))
+                return TextScore(self._at(self._path(call), self._texts(call)))
             case "_FULLTEXTSCORE":
                 return self._planned_text_score(call)
         raise _not_a_score(call)
@@ -272,8 +258,7 @@ class _Reader:
                 and len(phrases) == len(hits)
             ):
                 statistics = Statistics(documents, words, tuple(float(one) for one in hits if is_number(one)))
-                texts = tuple(map(str, phrases))
-                return TextScore(path, self._policies.language(path), texts, statistics)
+                return TextScore(self._at(path, map(str, phrases)), statistics)
         raise query_error("SC2050", f"The arguments of {call.written} are not those of the query plan.", call.location)
 
     # Conditions
@@ -290,34 +275,32 @@ class _Reader:
                 return Conditions("ANY", known) if len(known) == len(parts) else None
             case FunctionCall(name=name) if name in CONTAINS:
                 path = self._item_path(node.arguments[0]) if node.arguments else None
-                phrases = [self._items.constant(argument) for argument in node.arguments[1:]]
-                texts = tuple(one for one in phrases if isinstance(one, str))
-                if path and texts and len(texts) == len(phrases):
-                    return TextCondition(path, self._policies.language(path), texts, CONTAINS[name])
+                values = [self._items.constant(argument) for argument in node.arguments[1:]]
+                texts = [value for value in values if isinstance(value, str)]
+                if path and texts and len(texts) == len(values):
+                    return Conditions(CONTAINS[name], self._at(path, texts))
         return None
 
     # Statistics
 
-    def statistics(self) -> tuple[PathStatistics, ...] | None:
+    def statistics(self) -> tuple[tuple[Phrase, ...], ...] | None:
         """Recognize the `globalStatisticsQuery` of a plan."""
         select = self._query.select
         items = select.items if isinstance(select, syntax.SelectList) else ()
         if [item.alias for item in items] != ["documentCount", "fullTextStatistics"] or self._query.where is not None:
             return None
         parts = syntax.children(items[1].expression)
-        found = tuple(one for part in parts if (one := self._path_statistics(part)) is not None)
+        found = tuple(phrases for part in parts if (phrases := self._counted(part)))
         return found if found and len(found) == len(parts) else None
 
-    def _path_statistics(self, node: Expression) -> PathStatistics | None:
+    def _counted(self, node: Expression) -> tuple[Phrase, ...]:
+        """Return the phrases that an element of the statistics counts, all at one path; none for another element."""
         calls = [part for part in syntax.walk(node) if isinstance(part, FunctionCall)]
-        texts = [call.arguments[0] for call in calls if call.name == WORD_COUNT and call.arguments]
-        path = self._item_path(texts[0]) if texts else None
+        paths = {self._item_path(call.arguments[0]) for call in calls if call.name in (WORD_COUNT, *CONTAINS)}
         conditions = [self.condition(call) for call in calls if call.name in CONTAINS]
-        known = [one for one in conditions if isinstance(one, TextCondition) and one.path == path]
-        if path is None or len(known) < len(conditions):
-            return None
-        phrases = tuple(phrase for one in known for phrase in one.phrases)
-        return PathStatistics(path, self._policies.language(path), phrases)
+        found = [part for one in conditions if isinstance(one, Conditions) for part in one.parts]
+        phrases = tuple(part for part in found if isinstance(part, Phrase))
+        return phrases if len(paths) == 1 and len(phrases) == len(conditions) else ()
 
     # Arguments
 
@@ -332,13 +315,16 @@ class _Reader:
             raise not_supported(f"{call.written or call.name} of another value than a path of the item", call.location)
         return path
 
-    def _phrases(self, call: FunctionCall, arguments: tuple[Expression, ...]) -> tuple[str, ...]:
+    def _at(self, path: Names, texts: Iterable[str]) -> tuple[Phrase, ...]:
+        return tuple(Phrase(path, self._policies.language(path), text) for text in texts)
+
+    def _texts(self, call: FunctionCall) -> list[str]:
         """Return the phrases of FullTextScore. An array is an error (ikvmnet/calcite-cosmos: measured)."""
-        phrases = [self._items.constant(argument) for argument in arguments]
-        for phrase in phrases:
-            refuse_fuzzy(phrase)
-        texts = tuple(one for one in phrases if isinstance(one, str))
-        if not texts or len(texts) < len(phrases):
+        values = [self._items.constant(argument) for argument in call.arguments[1:]]
+        for value in values:
+            refuse_fuzzy(value)
+        texts = [value for value in values if isinstance(value, str)]
+        if not texts or len(texts) < len(values):
             raise query_error("SC2241", "The FullTextScore function requires a path and strings.", call.location)
         return texts
 

@@ -21,9 +21,8 @@ from cosmos_emulator.search.queries import (
     Condition,
     Conditions,
     Order,
-    PathStatistics,
+    Phrase,
     Statistics,
-    TextCondition,
     TextScore,
     VectorScore,
 )
@@ -66,15 +65,15 @@ class Ranker:
 
     def matches(self, part: Part, condition: Condition) -> Numbers:
         """Return the numbers of the items that meet a condition, in order."""
-        one = condition
-        while isinstance(one, Conditions):
-            one = one.parts[0]
-        index = self._indexes.texts(part.items, one.path, one.language)
+        phrase = condition
+        while isinstance(phrase, Conditions):
+            phrase = phrase.parts[0]
+        index = self._indexes.texts(part.items, phrase)
         return np.intersect1d(part.read(index), self._met(part.items, condition))
 
-    def statistics(self, parts: Sequence[Part], wanted: Sequence[PathStatistics]) -> JsonObject:
-        """Return the row of a `globalStatisticsQuery` about some texts."""
-        found = [self._path_statistics(parts, one.path, one.language, one.phrases) for one in wanted]
+    def statistics(self, parts: Sequence[Part], wanted: Sequence[Sequence[Phrase]]) -> JsonObject:
+        """Return the row of a `globalStatisticsQuery` about phrases, by path."""
+        found = [self._path_statistics(parts, phrases) for phrases in wanted]
         return {
             "documentCount": int(found[0].documents),
             "fullTextStatistics": [
@@ -119,37 +118,36 @@ class Ranker:
         score = component.score
         if isinstance(score, VectorScore):
             return self._indexes.vectors(items, score)
-        return self._indexes.texts(items, score.path, score.language)
+        return self._indexes.texts(items, score.phrases[0])
 
     def _statistics(self, parts: Sequence[Part], component: Component) -> Statistics | None:
         score = component.score
         if isinstance(score, VectorScore):
             return None
-        return score.statistics or self._path_statistics(parts, score.path, score.language, score.phrases)
+        return score.statistics or self._path_statistics(parts, score.phrases)
 
-    def _path_statistics(
-        self, parts: Sequence[Part], path: tuple[str, ...], language: str, phrases: Sequence[str]
-    ) -> Statistics:
+    def _path_statistics(self, parts: Sequence[Part], phrases: Sequence[Phrase]) -> Statistics:
         documents, words, hits = 0, 0, [0] * len(phrases)
         for part in parts:
-            index = self._indexes.texts(part.items, path, language)
+            index = self._indexes.texts(part.items, phrases[0])
             mask = part.mask(index)
             documents += int(mask.sum())
             words += int(index.content.lengths[mask].sum())
             for number, phrase in enumerate(phrases):
-                has = index.content.frequencies(terms(phrase, language)) > 0
-                hits[number] += int((has & mask).sum())
+                hits[number] += int(((_frequencies(index.content, phrase) > 0) & mask).sum())
         return Statistics(documents, words, tuple(hits))
 
     def _met(self, items: Items, condition: Condition) -> Numbers:
         """Return the numbers of the items that meet a condition, in order."""
-        if isinstance(condition, TextCondition):
-            index = self._indexes.texts(items, condition.path, condition.language)
-            phrases = [terms(phrase, condition.language) for phrase in condition.phrases]
-            found = [index.numbers[index.content.frequencies(phrase) > 0] for phrase in phrases]
-        else:
-            found = [self._met(items, part) for part in condition.parts]
+        if isinstance(condition, Phrase):
+            index = self._indexes.texts(items, condition)
+            return index.numbers[_frequencies(index.content, condition) > 0]
+        found = [self._met(items, part) for part in condition.parts]
         return reduce(np.union1d if condition.needs == "ANY" else np.intersect1d, found)
+
+
+def _frequencies(content: TextIndex, phrase: Phrase) -> Numbers:
+    return content.frequencies(terms(phrase.text, phrase.language))
 
 
 def _scores(index: AnyIndex, component: Component, statistics: Statistics | None) -> Floats:
@@ -167,8 +165,7 @@ def _scores(index: AnyIndex, component: Component, statistics: Statistics | None
 def _text_scores(content: TextIndex, score: TextScore, statistics: Statistics) -> Floats:
     total = np.zeros(len(content.values))
     for phrase, hits in zip(score.phrases, statistics.hits, strict=True):
-        frequencies = content.frequencies(terms(phrase, score.language)).astype(np.float64)
-        lengths = content.lengths.astype(np.float64)
+        frequencies, lengths = _frequencies(content, phrase).astype(np.float64), content.lengths.astype(np.float64)
         total += bm25(frequencies, lengths, statistics.documents, statistics.words, hits)
     has_text = np.array([value is not None for value in content.values], np.bool_)
     return np.where(has_text, total, np.nan)
