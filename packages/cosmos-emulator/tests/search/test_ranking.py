@@ -11,6 +11,8 @@ import pytest
 from azure.cosmos import CosmosClient
 from azure.cosmos.aio import ContainerProxy, DatabaseProxy
 from cosmos_emulator import CosmosEmulator
+from cosmos_emulator.reads import execution
+from cosmos_emulator.reads.index_selection import IndexAccess
 from cosmos_emulator.search.texts import bm25, occurrences, terms
 from tests.errors import fails_with
 from tests.raw_client import RawClient
@@ -19,6 +21,7 @@ from tests.search.containers import TEXTS, create, ids
 COUNT = 24
 NEAREST = "ORDER BY VectorDistance(c.v, [1, 0])"
 BY_TEXT = "ORDER BY RANK FullTextScore(c.t, 'red', 'bicycle')"
+numbers = IndexAccess.numbers
 BY_BOTH = "ORDER BY RANK RRF(FullTextScore(c.t, 'red'), VectorDistance(c.v, [1, 0]))"
 
 
@@ -263,3 +266,23 @@ async def test_a_stored_procedure_searches(database: DatabaseProxy) -> None:
     await container.scripts.create_stored_procedure({"id": "search", "body": body})
 
     assert await container.scripts.execute_stored_procedure("search", partition_key="p") == names(0, 1)
+
+
+async def test_a_filter_of_a_search_uses_an_index(database: DatabaseProxy, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(execution, "LONG_SCAN", COUNT)
+    container = await filled(database, "p")
+    query = f"SELECT TOP 2 c.id FROM c WHERE c.n = 3 {NEAREST}"
+    used: list[set[int] | None] = []
+    monkeypatch.setattr(IndexAccess, "numbers", lambda *given: used.append(numbers(*given)) or used[-1])
+
+    async def searched() -> set[int] | None:
+        assert await ids(container, query, partition_key="p") == names(3)
+        return used[-1]
+
+    assert await searched() is None
+    async with asyncio.timeout(60):
+        while await searched() is None:  # noqa: ASYNC110 - an index has no event
+            await asyncio.sleep(0.01)
+    await container.upsert_item({**item(3, "p"), "n": 4})
+    await container.upsert_item({**item(20, "p"), "n": 3})
+    assert await ids(container, query, partition_key="p") == names(20)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from cosmos_emulator.pacing import checkpoint
 from cosmos_emulator.query import Predicate
 from cosmos_emulator.query.values import JsonOrUndefined
 from cosmos_emulator.reads.index_ranges import (
@@ -112,13 +113,23 @@ class IndexAccess:
         options = self._options(one)
         if not options:
             return None
-        query = frozenset(self._conditions.items()), tuple(index.id for index, _ in options)
-        search = self._searches.find(one, query, lambda: IndexSearch(options, one.lsn))
+        search = self._search(one, options)
         equal = (EqualEntries(one, index, ranges[0][0]) for index, ranges in options if self._is_one_entry(index))
         otherwise = next(equal, None)
         if search.has_failed:
             return otherwise
         return SearchedItems(one, search, otherwise or AllItems(one))
+
+    def numbers(self, one: Slice) -> set[int] | None:
+        """Return the numbers of the items that can meet the conditions; None if no index narrows them."""
+        options = self._options(one)
+        if not options:
+            return None
+        search = self._search(one, options)
+        while search.numbers is None and not search.has_failed:
+            checkpoint()
+            search.advance(one)
+        return None if search.numbers is None else {*search.numbers, *one.items.numbers_since(search.began)}
 
     def finds_few(self, one: Slice, instead_of: OrderedAccess) -> bool:
         """Return whether so few items meet the conditions that sorting them is faster than `instead_of`."""
@@ -155,6 +166,10 @@ class IndexAccess:
         if start is not None:
             parts = tuple(IndexPart(path, descending) for path, descending in self.order)
             one.partition.want_index(IndexDefinition(parts, is_local=bool(start)))
+
+    def _search(self, one: Slice, options: list[tuple[StoredIndex, list[EntryRange]]]) -> IndexSearch:
+        query = frozenset(self._conditions.items()), tuple(index.id for index, _ in options)
+        return self._searches.find(one, query, lambda: IndexSearch(options, one.lsn))
 
     def _is_one_entry(self, index: StoredIndex) -> bool:
         parts = index.definition.parts

@@ -101,8 +101,14 @@ class Reading:
     def chunks(self, start: ItemPosition | None = None) -> Iterator[tuple[Slice, list[StoredItem]]]:
         """Yield the items to read, in scan order or in that of the search."""
         if self.searcher is not None and self.searcher.is_ordered:
-            return self.searcher.chunks(self.slices, self.matches)
+            return self.searcher.chunks(self.slices, self.matches, [self._numbers(one) for one in self.slices])
         return item_chunks(self.slices, start, self._candidates)
+
+    def _numbers(self, one: Slice) -> set[int] | None:
+        found = None if self.access is None else self.access.numbers(one)
+        if found is None:
+            self.page.scans.append(one)
+        return found
 
     def _candidates(self, one: Slice) -> Fetch | None:
         found = None if self.searcher is None else self.searcher.candidates(one)

@@ -72,9 +72,15 @@ class Searcher:
         return _NumberedItems(one, self._ranker().matches(_part(one), self._search.condition).tolist())
 
     def chunks(
-        self, slices: Sequence[Slice], matches: Callable[[JsonObject], bool] | None
+        self,
+        slices: Sequence[Slice],
+        matches: Callable[[JsonObject], bool] | None,
+        numbers: Sequence[set[int] | None],
     ) -> Iterator[tuple[Slice, list[StoredItem]]]:
-        """Yield the items in the order of the search. `matches` is WHERE, on which fused ranks depend."""
+        """Yield the items in the order of the search.
+
+        `matches` is WHERE, on which fused ranks depend. `numbers` are, for each slice, those of all matches, if known.
+        """
 
         def matching(place: int, numbers: Sequence[int]) -> set[int]:
             found: set[int] = set()
@@ -87,7 +93,8 @@ class Searcher:
 
         order, condition = self._search.order, self._search.condition
         assert order is not None  # noqa: S101 - by `is_ordered`
-        found = self._ranker().order(list(map(_part, slices)), order, condition, matching if matches else None)
+        parts = list(map(_part, slices, numbers))
+        found = self._ranker().order(parts, order, condition, matching if matches else None)
         size = _FIRST_CHUNK
         while found:
             checkpoint()
@@ -129,7 +136,7 @@ class _NumberedItems:
         return []
 
 
-def _part(one: Slice) -> Part:
+def _part(one: Slice, numbers: set[int] | None = None) -> Part:
     from cosmos_emulator.search.indexes import Items
     from cosmos_emulator.search.ranking import Part
 
@@ -140,4 +147,4 @@ def _part(one: Slice) -> Part:
 
     state = Items(one.partition, one.lsn, items.numbers, items.numbers_since, load)
     key = None if scope.key is None else scope.key.text
-    return Part(state, key, None if scope.range is None else (scope.range.start, scope.range.end))
+    return Part(state, key, None if scope.range is None else (scope.range.start, scope.range.end), numbers)

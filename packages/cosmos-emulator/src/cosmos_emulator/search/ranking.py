@@ -6,7 +6,7 @@ scores that differ, and the item with the lowest number is first among equals.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from functools import reduce
 from typing import Final, TypeAlias
@@ -38,11 +38,15 @@ Numbers: TypeAlias = "NDArray[np.int64]"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The items of a physical partition that a query reads: those of a key, of a range of EPKs, or all."""
+    """The items of a physical partition that a query reads: those of a key, of a range of EPKs, or all.
+
+    All matches have one of the `numbers`, unless these are None.
+    """
 
     items: Items
     key: str | None = None
     epks: tuple[str, str] | None = None
+    numbers: Set[int] | None = None
 
     def read(self, index: AnyIndex) -> Numbers:
         """Return the numbers of the items of an index that the query reads, in order."""
@@ -101,6 +105,8 @@ class Ranker:
             indexes = [self._index(part.items, component) for component in order.components]
             # Their states can differ if items were written between.
             chosen = reduce(np.intersect1d, [index.numbers for index in indexes[1:]], part.read(indexes[0]))
+            if part.numbers is not None:
+                chosen = np.intersect1d(chosen, list(part.numbers))
             if condition is not None:
                 chosen = np.intersect1d(chosen, self._met(part.items, condition))
             if matching is not None and order.is_fused:
