@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 import pytest
+from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, DatabaseProxy
 from tests.errors import fails_with
 from tests.search.containers import TEXTS, create, ids
@@ -165,3 +166,23 @@ async def test_without_the_packages_the_error_says_what_to_install(
     ):
         with fails_with(400, match=r"pip install 'cosmos-emulator\[search\]'"):
             await ids(container, query, **IN_P)
+
+
+async def test_a_computed_property_is_searched_by_its_value(database: DatabaseProxy) -> None:
+    computed = [{"name": "lower", "query": "SELECT VALUE CONCAT(c.t, ' bicycle') FROM c"}]
+    container = await database.create_container("c", PartitionKey("/pk"), computed_properties=computed)
+    await container.create_item({"id": "a", "pk": "p", "t": "red", "lower": "green"})
+
+    assert await ids(container, "SELECT * FROM c WHERE FullTextContains(c.lower, 'red bicycle')", **IN_P) == ["a"]
+    assert await ids(container, "SELECT * FROM c WHERE FullTextContains(c.lower, 'green')", **IN_P) == []
+    with fails_with(400, match="SC2990"):
+        await ids(container, "SELECT * FROM c ORDER BY RANK FullTextScore(c.lower, 'red')", **IN_P)
+
+
+async def test_numbers_beyond_a_vector_have_no_distance(database: DatabaseProxy) -> None:
+    container = await create(database)
+    huge = 1e300
+
+    assert await value(container, "VectorDistance(c.v, [1, 0])", {"v": [1e300, 1e-300]}) is None
+    query = "SELECT TOP 1 c.id FROM c ORDER BY VectorDistance(c.v, @v)"
+    assert await ids(container, query, [{"name": "@v", "value": [huge, 1]}], partition_key="one") == ["item"]

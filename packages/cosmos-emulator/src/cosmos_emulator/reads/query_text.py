@@ -35,7 +35,6 @@ from cosmos_emulator.query import (
 from cosmos_emulator.query.errors import evaluation_error
 from cosmos_emulator.search.functions import SearchFunctions
 from cosmos_emulator.search.plan import planned_search
-from cosmos_emulator.search.policies import SearchPolicies
 from cosmos_emulator.search.queries import Order as SearchOrder
 from cosmos_emulator.search.queries import Search, search_of, without_order
 from cosmos_emulator.store.items import Clock
@@ -44,6 +43,7 @@ LONG_TEXT_BYTES: Final = 4096
 """Request bodies from this size on are parsed in a worker thread, because it takes about 5 µs per character."""
 
 _MAX_TEXT: Final = 512 * 1024
+_SEARCH_WORDS: Final = ("vector", "fulltext", "rank")
 _PARAMETER: Final = re.compile(r"@\w+")
 # All that SDKs send (SqlQuerySpec.cs). The level, of the .NET SDK, has no effect here.
 _MEMBERS: Final = {"query", "parameters", "resumeFilter", "clientQLCompatibilityLevel"}
@@ -137,9 +137,11 @@ def parse_query(text: str, parameters: Json, dialect: Dialect = PLAIN) -> QueryT
         raise CosmosError(400, f"The SQL query text exceeded the maximum limit of {_MAX_TEXT} characters.")
     if not isinstance(parameters, list):
         raise CosmosError(400, "The parameters of a query must be an array.")
-    query, values = parse(text), _parameters(parameters)
-    policies = dialect.functions.policies if isinstance(dialect.functions, SearchFunctions) else SearchPolicies()
-    return QueryText(query, values, "udf" in text.lower(), dialect, search=search_of(query, values, policies))
+    query, values, lower = parse(text), _parameters(parameters), text.lower()
+    search = None
+    if isinstance(dialect.functions, SearchFunctions) and any(word in lower for word in _SEARCH_WORDS):
+        search = search_of(query, values, dialect, dialect.functions.policies)
+    return QueryText(query, values, "udf" in lower, dialect, search=search)
 
 
 def _parameters(parameters: list[Json]) -> dict[str, Json]:

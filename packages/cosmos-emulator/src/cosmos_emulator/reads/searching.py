@@ -93,8 +93,9 @@ class Searcher:
 
         order, condition = self._search.order, self._search.condition
         assert order is not None  # noqa: S101 - by `is_ordered`
+        ranker = self._ranker()
         parts = list(map(_part, slices, numbers))
-        found = self._ranker().order(parts, order, condition, matching if matches else None)
+        found = ranker.order(parts, order, condition, matching if matches else None)
         size = _FIRST_CHUNK
         while found:
             checkpoint()

@@ -11,14 +11,13 @@ from typing import Final, NamedTuple, TypeAlias
 
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.names import canonical
-from cosmos_emulator.query import UNDEFINED, ItemReader, Json, Query, has_aggregates, syntax
+from cosmos_emulator.query import UNDEFINED, Dialect, ItemReader, Json, Query, has_aggregates, syntax
 from cosmos_emulator.query.errors import evaluation_error, not_supported, query_error
 from cosmos_emulator.query.syntax import Expression, FunctionCall
-from cosmos_emulator.query.values import JsonOrUndefined, is_number
+from cosmos_emulator.query.values import JsonOrUndefined, as_double, is_number
 from cosmos_emulator.search.policies import DATA_TYPES, DISTANCE_FUNCTIONS, Embedding, Names, SearchPolicies
 
 VECTOR_DISTANCE: Final = "VECTORDISTANCE"
-FULL_TEXT_SCORE: Final = "FULLTEXTSCORE"
 RRF: Final = "RRF"
 # The plan uses these; the .NET SDK has examples (QueryPlanRetrieverTests.cs).
 PLANNED_VECTOR_SCORE: Final = "_VECTORSCORE"
@@ -110,9 +109,11 @@ class Search:
     statistics: tuple[tuple[Phrase, ...], ...] | None = None
 
 
-def search_of(query: Query, parameters: Mapping[str, Json], policies: SearchPolicies) -> Search | None:
+def search_of(
+    query: Query, parameters: Mapping[str, Json], dialect: Dialect, policies: SearchPolicies
+) -> Search | None:
     """Return what a query searches for; None if it searches for nothing. Raises 400."""
-    reader = _Reader(query, parameters, policies)
+    reader = _Reader(query, parameters, dialect, policies)
     order = reader.order()
     condition = None if query.where is None else reader.condition(query.where)
     statistics = reader.statistics()
@@ -173,9 +174,12 @@ def refuse_fuzzy(term: JsonOrUndefined) -> None:
 class _Reader:
     """Reads the search functions of a query."""
 
-    def __init__(self, query: Query, parameters: Mapping[str, Json], policies: SearchPolicies) -> None:
+    def __init__(
+        self, query: Query, parameters: Mapping[str, Json], dialect: Dialect, policies: SearchPolicies
+    ) -> None:
         self._query = query
         self._parameters = parameters
+        self._computed = dialect.computed
         self._policies = policies
         self._items = ItemReader(query, parameters)
 
@@ -203,13 +207,11 @@ class _Reader:
         return Order((Component(call, self._score(call), weight),))
 
     def _fused(self, call: FunctionCall) -> Order:
-        arguments = call.arguments
-        weights: list[float] = []
+        arguments, weights = list(call.arguments), list[float]()
         if arguments and not isinstance(arguments[-1], FunctionCall):
-            *_, last = arguments
-            arguments = arguments[:-1]
+            *arguments, last = arguments
             value = self._items.constant(last)
-            weights = [float(one) for one in value if is_number(one)] if type(value) is list else []
+            weights = [as_double(one) for one in value if is_number(one)] if type(value) is list else []
             if len(weights) != len(arguments) or type(value) is not list or len(value) != len(weights):
                 raise query_error("SC2050", "RRF requires an array with a weight for each score.", last.location)
         if not arguments:
@@ -244,7 +246,7 @@ class _Reader:
                 call.location,
             )
         options = self._items.constant(rest[1]) if len(rest) > 1 else UNDEFINED
-        numbers = [float(one) for one in constant if is_number(one)] if type(constant) is list else []
+        numbers = [as_double(one) for one in constant if is_number(one)] if type(constant) is list else []
         is_vector = type(constant) is list and len(numbers) == len(constant)
         return VectorScore(path, embedding_of(path, options, self._policies), tuple(numbers) if is_vector else ())
 
@@ -257,7 +259,7 @@ class _Reader:
                 and all(is_number(one) for one in hits)
                 and len(phrases) == len(hits)
             ):
-                statistics = Statistics(documents, words, tuple(float(one) for one in hits if is_number(one)))
+                statistics = Statistics(documents, words, tuple(as_double(one) for one in hits if is_number(one)))
                 return TextScore(self._at(path, map(str, phrases)), statistics)
         raise query_error("SC2050", f"The arguments of {call.written} are not those of the query plan.", call.location)
 
@@ -307,7 +309,7 @@ class _Reader:
     def _item_path(self, node: Expression) -> Names | None:
         start, names = path_of(node, self._parameters)
         is_item = isinstance(start, syntax.Identifier) and start.name == self._items.alias
-        return names if is_item and names else None
+        return names if is_item and names and names[0] not in self._computed else None
 
     def _path(self, call: FunctionCall) -> Names:
         path = self._item_path(call.arguments[0]) if call.arguments else None
