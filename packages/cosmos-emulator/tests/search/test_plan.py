@@ -32,8 +32,9 @@ def plan(order: str, head: str = "SELECT TOP 10 * FROM c", *more: str, distance:
     return text.plan(KEY, FEATURES | set(more))
 
 
-def test_full_text_score() -> None:
-    found = plan('ORDER BY RANK FullTextScore(c.text, "swim", "run")')
+@pytest.mark.parametrize("features", [(), ("HybridSearchSkipOrderByRewrite",)])
+def test_full_text_score(features: tuple[str, ...]) -> None:
+    found = plan('ORDER BY RANK FullTextScore(c.text, "swim", "run")', "SELECT TOP 10 * FROM c", *features)
 
     assert "queryInfo" not in found
     score = text_score("swim", "run")

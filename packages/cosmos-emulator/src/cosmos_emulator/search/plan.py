@@ -34,7 +34,7 @@ def _hybrid_search_info(
     if query.offset is not None:
         limited = replace(limited, offset=Literal(0), limit=rows)
     texts = [one for one in order.components if isinstance(one.score, TextScore)]
-    is_plain = supported is not None and _SKIPS_REWRITE in supported
+    is_plain = supported is not None and _SKIPS_REWRITE in supported and len(order.components) > 1
     calls = [_planned(component, number) for number, component in enumerate(order.components)]
     scores = tuple(_defined(call, one, is_plain) for call, one in zip(calls, order.components, strict=True))
     infos = [
