@@ -69,8 +69,7 @@ def query_plan(
     needs a feature missing from `supported_features` (None: not checked). `search` is for a query whose ORDER BY is a
     search; the clause is not checked here.
     """
-    is_search = search is not None
-    compiled = replace(query, order_by=(), rank=False) if is_search else query
+    compiled = query if search is None else replace(query, order_by=(), rank=False)
     compile_query(compiled, parameters, _never_called, dialect=dialect)
     counted = distinct_input(query)
     features = features_of(counted or query)

@@ -101,8 +101,8 @@ class PagedQuery:
     def _reading(
         self, slices: list[Slice], token: JsonObject, limits: PageLimits, access: IndexAccess | None
     ) -> Reading:
-        matches = self._compiled.matcher() if self._filtered else None
         page = QueryPage(load=Load(self._served))
+        matches = self._compiled.matcher() if self._filtered and self._searcher is not None else None
         return Reading(page, slices, token, limits, access, self._searcher, matches)
 
     def _filled(

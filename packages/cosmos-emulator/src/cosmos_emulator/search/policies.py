@@ -75,9 +75,7 @@ def check_unchanged(present: JsonObject, body: JsonObject) -> None:
     ):
         before, after = _by_path(present.get(policy), entries), _by_path(body.get(policy), entries)
         if any(after.get(path) != entry for path, entry in before.items()):
-            _refuse(
-                f"Paths in existing {name} policy cannot be modified in Collection Replace. They cannot be removed."
-            )
+            _refuse(f"Paths in existing {name} policy cannot be modified in Collection Replace.")
 
 
 def _by_path(policy: Json, entries: str) -> dict[str, Json]:
