@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Final
 
-from cosmos_emulator.query.functions import FUNCTIONS, UNSUPPORTED_FUNCTIONS
+from cosmos_emulator.query.functions import FUNCTIONS, SEARCH_FUNCTIONS
 from cosmos_emulator.query.lexer import KEYWORDS
 from tests.fuzz.hostile_json import changed_text, words
 
@@ -171,7 +171,7 @@ def _expression(rng: random.Random, names: list[str], depth: int) -> str:
 
 def _call(rng: random.Random, part: object) -> str:
     assert callable(part)
-    name = rng.choice(sorted(UNSUPPORTED_FUNCTIONS)) if rng.random() < 0.01 else rng.choice(sorted(FUNCTIONS))
+    name = rng.choice(sorted(SEARCH_FUNCTIONS)) if rng.random() < 0.03 else rng.choice(sorted(FUNCTIONS))
     known = FUNCTIONS.get(name)
     least, most = (1, 2) if known is None else (known.minimum, known.maximum or known.minimum + 2)
     count = rng.randint(least, most) if rng.random() < 0.95 else rng.randrange(5)
