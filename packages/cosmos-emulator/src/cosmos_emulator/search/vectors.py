@@ -50,13 +50,11 @@ class VectorIndex:
     """The vectors of items, those without one included, by position."""
 
     def __init__(self, values: Sequence[Vector | None], dimensions: int) -> None:
+        known = [one for one in values if one is not None]
         self._rows = np.array([i for i, one in enumerate(values) if one is not None], np.intp)
-        self._matrix = np.zeros((len(self._rows), dimensions), np.float32)
-        for row, position in enumerate(self._rows):
-            self._matrix[row] = values[position]
-        self.values: list[Vector | None] = [None] * len(values)
-        for row, position in enumerate(self._rows):
-            self.values[position] = self._matrix[row]
+        self._matrix = np.stack(known) if known else np.zeros((0, dimensions), np.float32)
+        rows = iter(self._matrix)
+        self.values: list[Vector | None] = [None if one is None else next(rows) for one in values]
         self._squares = np.einsum("ij,ij->i", self._matrix, self._matrix)
 
     @property
