@@ -1,4 +1,7 @@
-"""The words that full-text search in English ignores (learn.microsoft.com/azure/cosmos-db/gen-ai/stopwords)."""
+"""The words that full-text search in English ignores.
+
+Source: learn.microsoft.com/azure/cosmos-db/gen-ai/stopwords, CC BY 4.0 (THIRD_PARTY_NOTICES.md).
+"""
 
 from __future__ import annotations
 
