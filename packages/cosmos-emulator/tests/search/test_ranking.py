@@ -123,6 +123,16 @@ async def test_full_text_search_ranks_by_bm25(database: DatabaseProxy, pk: str |
     assert await found("WHERE c.n < 3 ORDER BY RANK FullTextScore(c.t, 'red')") == expected
 
 
+async def test_rows_without_the_selected_value_are_left_out(database: DatabaseProxy) -> None:
+    container = await create(database)
+    for number in range(4):
+        await container.create_item({**item(number), "x": number} if number % 2 else item(number))
+
+    rows = container.query_items(f"SELECT TOP 3 VALUE c.x FROM c {BY_BOTH}")
+
+    assert sorted([row async for row in rows]) == [1, 3]
+
+
 async def test_ranking_does_not_filter(database: DatabaseProxy) -> None:
     """Measured by ikvmnet/calcite-cosmos."""
     container = await create(database)

@@ -33,6 +33,10 @@ def _hybrid_search_info(
     limited = replace(query, rank=False, top=query.top and rows)
     if query.offset is not None:
         limited = replace(limited, offset=Literal(0), limit=rows)
+    if isinstance(query.select, syntax.SelectValue):  # otherwise, a row could lack the payload that clients read
+        is_defined = FunctionCall("IS_DEFINED", (payload_of(query),))
+        where = is_defined if query.where is None else syntax.Logical("AND", (query.where, is_defined))
+        limited = replace(limited, where=where)
     texts = [one for one in order.components if isinstance(one.score, TextScore)]
     is_plain = supported is not None and _SKIPS_REWRITE in supported and len(order.components) > 1
     calls = [_planned(component, number) for number, component in enumerate(order.components)]
