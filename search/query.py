@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
+from search.stop_words import STOP_WORDS
 from shared.database.container import Container
 from shared.errors import MalformedRequest
 from shared.models.base import Item, check_text
@@ -21,15 +22,6 @@ QUERY_LENGTH: Final = 200
 MOST_WORDS: Final = 10
 # Each page reads those before it again.
 MOST_RESULTS: Final = 200
-# Cosmos DB leaves out the most frequent words of a language, so that a search for them finds nothing. These are ours,
-# of English: the service's list is not published.
-STOP_WORDS: Final = frozenset(
-    re.findall(
-        r"\w+",
-        "a an and are as at be but by for from has have he her his i if in is it its me my no not of on or our she so"
-        " that the their them they this to up us was we were will with you your",
-    )
-)
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _SHOWN: Final = (
     "c._id, c.type, c.postId, c.userId, c.userUsername, c.title, c.content, c.commentCount, c.likeCount,"
