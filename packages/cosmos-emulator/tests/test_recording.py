@@ -40,7 +40,26 @@ def test_requests_are_recorded_with_their_charges(cosmos: CosmosAccount) -> None
     assert recording.of(operation="create").request_units == charges[0]
     assert recording.of(operation="read", container="shop/orders").request_units == pytest.approx(charges[1] + 1)
     assert recording.request_units >= sum(charges)
-    assert recording.of(container="shop/carts") == Recording()
+    assert recording.of(container="orders") == of_items
+    assert recording.of(operation="delete", container="shop/orders") == Recording()
+
+
+def test_an_unknown_operation_or_container_is_an_error(cosmos: CosmosAccount) -> None:
+    shop = cosmos.client().create_database("shop")
+    shop.create_container("carts", PartitionKey("/id"))
+    with cosmos.recording() as recording:
+        shop.delete_container("carts")
+        shop.create_container("orders", PartitionKey("/customer"))
+
+    for container in ("carts", "shop/carts", "orders", "shop/orders"):
+        recording.of(container=container)
+    with pytest.raises(ValueError, match=r"operation must be one of batch, .*, not 'creat'"):
+        recording.of(operation="creat")  # type: ignore[arg-type]
+    for container in ("order", "other/orders", "shop", "orders/"):
+        with pytest.raises(ValueError, match=f"container must be one of shop/carts, shop/orders, not '{container}'"):
+            recording.of(container=container)
+    with pytest.raises(ValueError, match="not 'cart'"):
+        recording.of(operation="create").of(container="cart")
 
 
 def test_recordings_can_overlap(cosmos: CosmosAccount) -> None:

@@ -45,6 +45,11 @@ class Controls:
         self._forget_queries = forget_queries
         self._turn = asyncio.Lock()
 
+    @property
+    def container_names(self) -> set[str]:
+        """The names of all containers, as `shop/orders`."""
+        return {f"{one.database.id}/{one.resource.id}" for one in self._gateway.account.containers}
+
     async def reset(self) -> None:
         """Delete everything."""
         await self._replace(_leave_empty)

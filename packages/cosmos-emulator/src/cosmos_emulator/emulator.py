@@ -44,7 +44,7 @@ class CosmosEmulator:
         self.certificate: Path | None = None
         self._stack = AsyncExitStack()
         self._controls: Controls | None = None
-        self._recordings = Recordings()
+        self._recordings = Recordings(lambda: self.controls.container_names)
 
     @property
     def key(self) -> str:

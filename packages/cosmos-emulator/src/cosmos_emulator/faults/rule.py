@@ -109,7 +109,7 @@ def parse_rule(source: str | Mapping[str, Json]) -> FaultRule:
     return FaultRule(
         effect=_effect(source.get("fault")),
         when=_when(source.get("when", "before")),
-        operations=_operations(source.get("operation")),
+        operations=parse_operations(source.get("operation")),
         database=_text(source, "database"),
         container=_text(source, "container"),
         script=_text(source, "script"),
@@ -163,7 +163,8 @@ def _when(value: Json) -> When:
     raise ValueError(f"when must be before or after, not {value!r}")
 
 
-def _operations(value: Json) -> frozenset[str]:
+def parse_operations(value: Json) -> frozenset[str]:
+    """Parse names in a list or a text (`create,upsert`); None gives the empty set. Raises ValueError."""
     names = value.split(",") if isinstance(value, str) else value
     if names is None:
         return frozenset()

@@ -42,7 +42,7 @@ from cosmos_emulator.messages.links import Link, parse_link
 from cosmos_emulator.messages.quota import QUOTA, usage
 from cosmos_emulator.messages.request import Request
 from cosmos_emulator.messages.resource_tokens import PREFIX, Grant, read_token
-from cosmos_emulator.operation_names import operation_name
+from cosmos_emulator.operation_names import OperationName, operation_name
 from cosmos_emulator.reads.unfinished import UnfinishedQueries
 from cosmos_emulator.recording import RecordedRequest, Recordings
 from cosmos_emulator.store.schema import advice
@@ -95,7 +95,7 @@ class CosmosServer:
         """Return the response; never raises."""
         path = http.raw_path
         activity_id = _activity_id(http.headers)
-        names: list[tuple[str, str | None]] = []
+        names: list[tuple[OperationName, str | None]] = []
         try:
             check_host(http.headers.get("Host", ""), http.remote)
             if path.startswith("/_"):  # the service has no such path
@@ -159,7 +159,9 @@ class CosmosServer:
             headers[h.CONTENT_LOCATION] = location
         return web.Response(status=answer.status, body=answer.body, headers=headers)
 
-    async def _operate(self, http: web.BaseRequest, names: list[tuple[str, str | None]]) -> Answer | web.StreamResponse:
+    async def _operate(
+        self, http: web.BaseRequest, names: list[tuple[OperationName, str | None]]
+    ) -> Answer | web.StreamResponse:
         """Run an operation. While requests are recorded, its name and container are added to `names`."""
         settings, headers = self._gateway.settings, http.headers
         link = parse_link(http.raw_path)
