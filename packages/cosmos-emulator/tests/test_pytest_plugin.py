@@ -185,7 +185,7 @@ def test_markers_change_the_settings_of_an_account(project: pytest.Pytester) -> 
 
 def test_a_marker_that_is_invalid_or_without_effect_is_an_error(project: pytest.Pytester) -> None:
     messages = {
-        "partition=4": "'partition' is not a setting; use host, port, data_dir, partitions",
+        "partition=4": "'partition' is not a setting; use host, port, data_dir, key",
         "4": "takes settings by name, not 4",
         "replica_lag='soon'": "'soon' is not a duration",
         "partitions='4'": "partitions must be int, not '4'",

@@ -7,8 +7,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from cosmos_emulator import EmulatorSettings, Latency
-from cosmos_emulator.clock import AdjustableClock
+from cosmos_emulator import AdjustableClock, CosmosEmulator, EmulatorSettings, Latency
+from cosmos_emulator.http.live_settings import FIELDS as CHANGED_OVER_HTTP
+from cosmos_emulator.settings import FIXED
 
 
 @pytest.mark.parametrize(
@@ -41,6 +42,23 @@ def test_an_invalid_setting_is_rejected(name: str, value: Any, message: str) -> 
     with pytest.raises((TypeError, ValueError), match=message):
         setattr(settings, name, value)
     assert getattr(settings, name) == getattr(EmulatorSettings(), name)
+
+
+async def test_a_setting_that_has_an_effect_only_at_the_start_is_rejected_later() -> None:
+    settings = EmulatorSettings(port=0)
+    settings.partitions = 2
+
+    async with CosmosEmulator(settings):
+        for name in FIXED:
+            with pytest.raises(AttributeError, match=f"{name} cannot change while the emulator runs; .*partitions, "):
+                setattr(settings, name, getattr(settings, name))
+        settings.partitions = 3
+        copy = replace(settings, port=1)
+
+    settings.port = 2
+    assert (settings.partitions, settings.port, copy.port) == (3, 2, 1)
+    assert {"port", "tls", "data_dir", "key"} < set(FIXED)
+    assert {"partitions", "check_signatures", "clock", *CHANGED_OVER_HTTP.values()}.isdisjoint(FIXED)
 
 
 def test_an_unknown_setting_is_rejected() -> None:

@@ -92,6 +92,8 @@ class CosmosEmulator:
             self.endpoint = await self._listen(
                 stack, CosmosServer(gateway, unfinished, controls, self._recordings), directory
             )
+            self.settings.is_running = True
+            stack.callback(setattr, self.settings, "is_running", False)
             self._stack = stack.pop_all()
         return self
 

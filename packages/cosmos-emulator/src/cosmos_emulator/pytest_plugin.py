@@ -221,7 +221,7 @@ def _marked(item: pytest.Item) -> dict[str, Any]:
 
 def _setting(name: str, value: object) -> object:
     """Return a setting, parsed from a text if it is a duration. Raises TypeError and ValueError."""
-    known = [field.name for field in fields(EmulatorSettings)]
+    known = [field.name for field in fields(EmulatorSettings) if field.init]
     if name not in known:
         raise TypeError(f"{name!r} is not a setting; use {', '.join(known)}")
     if name in ("latency", "replica_lag") and isinstance(value, str):

@@ -22,14 +22,14 @@ ScriptEdition = Literal["2017", "latest"]
 
 @dataclass(slots=True)
 class EmulatorSettings:
-    """Settings of one emulator. Fields below `management_key` can be changed while it runs.
+    """Settings of one emulator. Those from `partitions` on can change while it runs.
 
-    Raises TypeError or ValueError for an invalid value, also when a field is changed.
+    Raises TypeError or ValueError for an invalid value, also when a field is changed, and AttributeError if one of the
+    others is changed while the emulator runs.
 
     Attributes:
         port: 0 picks a free port.
         data_dir: None stores the data in a temporary directory.
-        partitions: Least number of physical partitions of a new container; more throughput creates more.
         charge_profile: Coefficients of the modeled request charge.
         tls_names: More host names and addresses of the certificate, such as that of a Compose service.
         accept_entra_tokens: Accept any Microsoft Entra ID token also with another `key` than the well-known one.
@@ -37,12 +37,16 @@ class EmulatorSettings:
             deletes in every container (learn.microsoft.com/azure/cosmos-db/change-feed-modes). None: only in those with
             a `changeFeedPolicy`.
         management_key: A second key, exempt from `rbac`.
+        purge_interval_s: Seconds between purges of expired items.
+        seed: Repeats the probabilities of faults, latency and replica lag. None: they differ at every start.
+        partitions: Least number of physical partitions of a new container; more throughput creates more.
         script_operations: Calls a script can make before the next is not accepted; None: limited only by time.
         lenient_order_by: Accept an ORDER BY without an index, which the service rejects.
         script_edition: JavaScript of scripts: ES2017, like the service, or what the engine offers.
         script_time_limit_s: The service allows 5 s.
-        purge_interval_s: Seconds between purges of expired items.
-        replica_lag: How far reads without a newer session token are behind. None lets all replicas catch up.
+        latency: Delay of every response, such as `Latency.parse("10ms±5ms")`.
+        replica_lag: How far reads without a newer session token are behind, such as `Latency.parse("1h")`. None lets
+            all replicas catch up.
         consistency: The account's consistency level, which decides what `replica_lag` affects.
         throttle: Enforce the provisioned throughput.
         multiple_write_regions: Report an account with two write regions.
@@ -51,14 +55,13 @@ class EmulatorSettings:
         rbac_actions: The data actions of this role, also with wildcards; None: all.
         clock: Returns seconds since the epoch, for `_ts`, TTL, throttling, queries, scripts and the `Date` header.
             Tests can freeze and advance the default, an `AdjustableClock`.
-        seed: Repeats the probabilities of faults, latency and replica lag. None: they differ at every start.
         random: What decides on latency and replica lag.
+        is_running: Whether an emulator uses these settings.
     """
 
     host: str = "127.0.0.1"
     port: int = 0
     data_dir: Path | None = None
-    partitions: int = 1
     key: str = WELL_KNOWN_KEY
     charge_profile: ChargeProfile = "service-2026"
     tls: bool = False
@@ -66,13 +69,15 @@ class EmulatorSettings:
     accept_entra_tokens: bool = False
     continuous_backup_days: Literal[7, 30] | None = None
     management_key: str | None = None
+    purge_interval_s: float = 5.0
+    seed: int | None = None
+    partitions: int = 1
     check_signatures: bool = True
     script_queries_see_own_writes: bool = False
     script_operations: int | None = None
     lenient_order_by: bool = False
     script_edition: ScriptEdition = "2017"
     script_time_limit_s: float = 5.0
-    purge_interval_s: float = 5.0
     faults: Faults = field(default_factory=Faults)
     latency: Latency | None = None
     replica_lag: Latency | None = None
@@ -83,11 +88,13 @@ class EmulatorSettings:
     multiple_write_regions: bool = False
     account_endpoint: str | None = None
     clock: Callable[[], float] = field(default_factory=AdjustableClock)
-    seed: int | None = None
     random: Random = field(init=False, repr=False)
+    is_running: bool = field(init=False, default=False, repr=False, compare=False)
 
     def __setattr__(self, name: str, value: object) -> None:
         """Check and set a field."""
+        if name in FIXED and getattr(self, "is_running", False):
+            raise AttributeError(f"{name} cannot change while the emulator runs; only {', '.join(_CHANGEABLE)} can")
         _check(name, value)
         object.__setattr__(self, name, value)
 
@@ -97,6 +104,10 @@ class EmulatorSettings:
             self.faults.use_seed(self.seed)
 
 
+_GIVEN: Final = [one.name for one in fields(EmulatorSettings) if one.init]
+_FIRST_CHANGEABLE: Final = _GIVEN.index("partitions")
+FIXED: Final = frozenset(_GIVEN[:_FIRST_CHANGEABLE])
+_CHANGEABLE: Final = _GIVEN[_FIRST_CHANGEABLE:]
 _CHOICES: Final[Mapping[str, tuple[object, ...]]] = {
     "charge_profile": get_args(ChargeProfile),
     "consistency": LEVELS,

@@ -18,7 +18,7 @@ from cosmos_emulator.settings import EmulatorSettings
 SETTINGS: Final = "/_emulator/settings"
 _DURATIONS: Final = {"latency": "latency", "replicaLag": "replica_lag"}
 _SWITCHES: Final = {"throttle": "throttle", "rbac": "rbac", "lenientOrderBy": "lenient_order_by"}
-_FIELDS: Final = {**_DURATIONS, **_SWITCHES}
+FIELDS: Final = {**_DURATIONS, **_SWITCHES}
 
 
 def administer_settings(settings: EmulatorSettings, method: str, body: bytes) -> Answer:
@@ -28,9 +28,9 @@ def administer_settings(settings: EmulatorSettings, method: str, body: bytes) ->
     if method == "PATCH":
         changes = {name: _parsed(name, value) for name, value in json_text.parse_object(body).items()}
         for name, value in changes.items():
-            setattr(settings, _FIELDS[name], value)
+            setattr(settings, FIELDS[name], value)
     current: dict[str, Json] = {}
-    for name, field in _FIELDS.items():
+    for name, field in FIELDS.items():
         value = getattr(settings, field)
         current[name] = str(value) if isinstance(value, Latency) else value
     return Answer(200, json_text.dump(current))
@@ -42,7 +42,7 @@ def _parsed(name: str, value: Json) -> Latency | bool | None:
             raise CosmosError(400, f"{name} must be true or false, not {value!r}.")
         return value
     if name not in _DURATIONS:
-        raise CosmosError(400, f"{name!r} is not a setting that can be changed; use {', '.join(_FIELDS)}.")
+        raise CosmosError(400, f"{name!r} is not a setting that can be changed; use {', '.join(FIELDS)}.")
     return _parsed_duration(name, value)
 
 
