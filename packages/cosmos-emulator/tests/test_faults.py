@@ -74,10 +74,14 @@ async def test_a_fault_can_have_another_sub_status(
         ("1.5s±500ms", Latency(1.5, 0.5)),
         ("10ms", Latency(0.01)),
         ("10ms+-5ms", Latency(0.01, 0.005)),
+        ("5min", Latency(300.0)),
+        ("5m±30s", Latency(300.0, 30.0)),
+        ("1.5 h", Latency(5400.0)),
     ],
 )
-def test_a_duration_is_in_seconds_or_milliseconds(text: str, expected: Latency) -> None:
+def test_a_duration_has_a_unit_from_milliseconds_to_hours(text: str, expected: Latency) -> None:
     assert Latency.parse(text) == expected
+    assert Latency.parse(str(expected)) == expected
 
 
 @pytest.mark.parametrize("status", [408, 449, 500])
