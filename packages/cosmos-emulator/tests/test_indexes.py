@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -17,6 +16,7 @@ from cosmos_emulator import EmulatorSettings
 from cosmos_emulator.__main__ import main
 from cosmos_emulator.reads import index_selection
 from tests.emulator_client import emulator_client
+from tests.reads import counted_reads
 
 COUNT = 3000
 NAMED = {
@@ -54,10 +54,9 @@ def _import(data: Path, directory: Path, policy: dict[str, Any]) -> EmulatorSett
 
 async def _rows_and_reads(container: ContainerProxy, query: str) -> tuple[list[int], int]:
     """Return `n` of each row, and the number of items that the query read."""
-    found = [item["n"] async for item in container.query_items(query, partition_key="p", populate_query_metrics=True)]
-    metrics: Any = container.client_connection.last_response_headers["x-ms-documentdb-query-metrics"]
-    (count,) = re.findall(r"retrievedDocumentCount=(\d+)", metrics)
-    return found, int(count)
+    with counted_reads() as reads:
+        found = [item["n"] async for item in container.query_items(query, partition_key="p")]
+    return found, len(reads)
 
 
 @pytest.mark.parametrize(

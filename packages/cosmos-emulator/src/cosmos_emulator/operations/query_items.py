@@ -60,7 +60,7 @@ async def handle(request: Request) -> Answer:
     headers = _headers(request, container, slices, text, page)
     if request.flag(h.POPULATE_QUERY_METRICS):
         time_ms = (time.perf_counter() - start_s) * 1000
-        headers[h.QUERY_METRICS] = _metrics(page, time_ms, is_index_only=features_of(text.query).counts_items)
+        headers[h.QUERY_METRICS] = _metrics(page, time_ms, features_of(text.query))
     headers[h.QUERY_EXECUTION_INFO] = _execution_info(text)
     return feed_answer(container.rid, "Documents", page.rows, headers, page.charge_ru)
 
@@ -221,20 +221,24 @@ def _execution_info(text: QueryText) -> str:
     return json_text.dump({"reverseRidEnabled": False, "reverseIndexScan": is_reverse}).decode()
 
 
-def _metrics(page: QueryPage, time_ms: float, *, is_index_only: bool) -> str:
-    """Return the metrics of a page.
+def _metrics(page: QueryPage, time_ms: float, features: QueryFeatures) -> str:
+    """Return the metrics of a page, with the items that the service's indexes would have made it load.
 
+    The utilization is the share of these items that the filter matches. It is unknown if rows combine or split items.
     The time is measured, but not its parts. Of these, the smallest is reported where clients expect a time above 0.
     """
-    retrieved = 0 if is_index_only else page.scanned
+    retrieved = 0 if features.counts_items else page.load.items
     counts = {
         "retrievedDocumentCount": retrieved,
         "retrievedDocumentSize": page.load.size_bytes if retrieved else 0,
         "outputDocumentCount": len(page.rows),
         "outputDocumentSize": sum(map(len, page.rows)),
-        "indexHitDocumentCount": page.load.items,
     }
-    ratio = f"indexUtilizationRatio={page.load.items / retrieved if retrieved else 1:.2f}"
+    utilization = []
+    if features.rows_are_items or not retrieved:
+        hits = min(len(page.rows), retrieved)
+        counts["indexHitDocumentCount"] = hits
+        utilization = [f"indexUtilizationRatio={hits / retrieved if retrieved else 1:.2f}"]
     total_ms = max(time_ms, 3 * _LEAST_MS)
     measured = {
         "totalExecutionTimeInMs": total_ms,
@@ -243,7 +247,7 @@ def _metrics(page: QueryPage, time_ms: float, *, is_index_only: bool) -> str:
         "VMExecutionTimeInMs": total_ms - _LEAST_MS,
     }
     times = (f"{name}={ms:.2f}" for name, ms in {**measured, **dict.fromkeys(_UNMEASURED, 0.0)}.items())
-    return ";".join([*(f"{name}={count}" for name, count in counts.items()), ratio, *times])
+    return ";".join([*(f"{name}={count}" for name, count in counts.items()), *utilization, *times])
 
 
 def _index_utilization(indexes: list[str]) -> str:

@@ -23,6 +23,8 @@ class QueryFeatures:
     is_select_value: bool
     counts_items: bool
     """True for `SELECT VALUE COUNT(1) FROM c`, which the service answers from the index without reading items."""
+    rows_are_items: bool
+    """Whether each item that satisfies WHERE makes one row, before TOP."""
     reads_combined_rows: bool
     """True for `FROM (SELECT … GROUP BY …)`, see `combining_input`."""
 
@@ -52,8 +54,17 @@ def features_of(query: Query) -> QueryFeatures:
         has_group_by=bool(query.group_by),
         is_select_value=isinstance(select, syntax.SelectValue),
         counts_items=_counts_items(query),
+        rows_are_items=_rows_are_items(query),
         reads_combined_rows=combining_input(query) is not None,
     )
+
+
+def _rows_are_items(query: Query) -> bool:
+    combines = has_aggregates(query) or query.group_by or query.distinct or query.offset is not None
+    match query.sources:
+        case (syntax.Source(collection=syntax.PathCollection(), iterate=False),):
+            return not combines
+    return False
 
 
 def combining_input(query: Query) -> Query | None:

@@ -3,11 +3,11 @@
 import {cell, element, table} from "./dom.js";
 
 const LABELS = {
-  retrievedDocumentCount: "Items loaded",
-  retrievedDocumentSize: "Bytes loaded",
+  retrievedDocumentCount: "Items that the service would load",
+  retrievedDocumentSize: "Bytes that the service would load",
   outputDocumentCount: "Rows returned",
   outputDocumentSize: "Bytes returned",
-  indexHitDocumentCount: "Items that the indexes could not rule out",
+  indexHitDocumentCount: "Items loaded that match the filter",
 };
 
 export function metricsView(answer) {
