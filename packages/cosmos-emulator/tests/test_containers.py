@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from azure.cosmos import PartitionKey, ThroughputProperties
 from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
-from cosmos_emulator import CosmosEmulator
+from cosmos_emulator import CosmosEmulator, CosmosError
 from cosmos_emulator.container_definition import ContainerDefinition, completed
 from cosmos_emulator.operations import list_changes
 from cosmos_emulator.reads import paging
@@ -84,6 +84,11 @@ async def test_an_invalid_definition_is_rejected(
     response = await raw.send("POST", "/dbs/db/colls", kind="colls", link="dbs/db", body=body)
 
     assert response.status == 400
+
+
+def test_the_error_of_a_hierarchical_key_without_its_kind_names_the_kind() -> None:
+    with pytest.raises(CosmosError, match="'kind': 'MultiHash'"):
+        ContainerDefinition.parse({"partitionKey": {"paths": ["/a", "/b"]}})
 
 
 def test_a_stored_definition_can_have_paths_that_new_containers_cannot_have() -> None:

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cosmos_emulator import WELL_KNOWN_KEY, CosmosEmulator
+from cosmos_emulator import WELL_KNOWN_KEY, CosmosAccount, CosmosEmulator
 from cosmos_emulator.__main__ import parse_arguments
+from cosmos_emulator.partitioning.partition_keys import PartitionKeyDefinition
 
 pytest_plugins = ["pytester"]
 
@@ -98,6 +99,20 @@ async def test_the_example_of_an_exported_file_can_be_imported(tmp_path: Path) -
     given, written = ([json.loads(line) for line in path.read_text().splitlines()] for path in (file, exported))
     assert given.pop(2)["container"]["id"] == written.pop(2)["container"]["id"]  # with the default policies
     assert given == written
+
+
+def test_the_account_has_what_the_guide_lists() -> None:
+    listed = GUIDES["testing.md"].partition("The account has ")[2].partition("Close an asynchronous client")[0]
+
+    names = re.findall(r"`(\w+)(?:\(\))?`", listed)
+
+    assert set(names) == {name for name in vars(CosmosAccount) if not name.startswith("_")}
+
+
+def test_the_hierarchical_key_of_the_guide_is_valid() -> None:
+    (key,) = re.findall(r'`"partitionKey": (\{.*MultiHash"\})`', GUIDES["testing.md"])
+
+    assert PartitionKeyDefinition.parse(json.loads(key), strict=True).paths == (("tenant",), ("user",))
 
 
 def test_every_example_uses_the_well_known_key() -> None:

@@ -74,7 +74,11 @@ class PartitionKeyDefinition:
         if kind is None:
             raise CosmosError(400, f"Partition key kind {given!r} is not supported; use Hash or MultiHash.")
         if len(paths) > (_MAX_LEVELS if kind == "MultiHash" else 1):
-            raise CosmosError(400, f"Too many partition key paths for kind {kind}.")
+            raise CosmosError(
+                400,
+                f"Too many partition key paths for kind {kind}. A hierarchical key has up to {_MAX_LEVELS} and "
+                "'kind': 'MultiHash'.",
+            )
         version = definition.get("version", 2 if kind == "MultiHash" else 1)  # azure-cosmos partition_key.py
         if named := canonical(version, ("V1", "V2")):  # azure-sdk-for-java PartitionKeyDefinition.java
             version = int(named.removeprefix("V"))
