@@ -224,21 +224,21 @@ def _execution_info(text: QueryText) -> str:
 def _metrics(page: QueryPage, time_ms: float, features: QueryFeatures) -> str:
     """Return the metrics of a page, with the items that the service's indexes would have made it load.
 
-    The utilization is the share of these items that the filter matches. It is unknown if rows combine or split items.
+    The utilization is the share of these items that the filter matches. If rows combine or split items, it is not
+    modeled and 1, because the Java SDK fails without one (QueryMetrics.java).
+
     The time is measured, but not its parts. Of these, the smallest is reported where clients expect a time above 0.
     """
     retrieved = 0 if features.counts_items else page.load.items
+    hits = min(len(page.rows), retrieved) if features.rows_are_items else retrieved
     counts = {
         "retrievedDocumentCount": retrieved,
         "retrievedDocumentSize": page.load.size_bytes if retrieved else 0,
         "outputDocumentCount": len(page.rows),
         "outputDocumentSize": sum(map(len, page.rows)),
+        "indexHitDocumentCount": hits,
     }
-    utilization = []
-    if features.rows_are_items or not retrieved:
-        hits = min(len(page.rows), retrieved)
-        counts["indexHitDocumentCount"] = hits
-        utilization = [f"indexUtilizationRatio={hits / retrieved if retrieved else 1:.2f}"]
+    ratio = f"indexUtilizationRatio={hits / retrieved if retrieved else 1:.2f}"
     total_ms = max(time_ms, 3 * _LEAST_MS)
     measured = {
         "totalExecutionTimeInMs": total_ms,
@@ -247,7 +247,7 @@ def _metrics(page: QueryPage, time_ms: float, features: QueryFeatures) -> str:
         "VMExecutionTimeInMs": total_ms - _LEAST_MS,
     }
     times = (f"{name}={ms:.2f}" for name, ms in {**measured, **dict.fromkeys(_UNMEASURED, 0.0)}.items())
-    return ";".join([*(f"{name}={count}" for name, count in counts.items()), *utilization, *times])
+    return ";".join([*(f"{name}={count}" for name, count in counts.items()), ratio, *times])
 
 
 def _index_utilization(indexes: list[str]) -> str:
