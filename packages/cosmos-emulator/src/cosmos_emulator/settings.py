@@ -22,7 +22,7 @@ ScriptEdition = Literal["2017", "latest"]
 
 @dataclass(slots=True)
 class EmulatorSettings:
-    """Settings of one emulator. Those from `partitions` on can change while it runs.
+    """Settings of one emulator. Those from `partitions` on can change while it runs, some also over HTTP (README.md).
 
     Raises TypeError or ValueError for an invalid value, also when a field is changed, and AttributeError if one of the
     others is changed while the emulator runs.
