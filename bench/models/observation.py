@@ -1,8 +1,8 @@
 """Observe the database's responses: charge, partitions, items read, and number of calls.
 
 Sources are `x-ms-request-charge`, `x-ms-cosmos-emulator-partitions`, and query metrics. Items read are
-`indexHitDocumentCount` on the emulator, which has fewer indexes, and `retrievedDocumentCount` on the service. Reads
-inside scripts are not reported. Metadata requests are not counted; a query's rejected first attempt and its plan are.
+`retrievedDocumentCount`, or `indexHitDocumentCount` if an aggregate loads none. Reads inside scripts are not reported.
+Metadata requests are not counted; a query's rejected first attempt and its plan are.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _observe(response: Any) -> None:
 def _items_read(request: Any, answer: Any) -> int:
     counts = dict(_COUNTS.findall(answer.headers.get("x-ms-documentdb-query-metrics", "")))
     if counts:
-        return int(counts.get("indexHitDocumentCount") or counts["retrievedDocumentCount"])
+        return max(map(int, counts.values()))
     if request.method == "GET" and answer.status_code == 200:
         return int(answer.headers.get("x-ms-item-count") or 1)
     return 0
