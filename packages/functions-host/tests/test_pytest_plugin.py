@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -129,27 +130,75 @@ def test_the_timers_of_two_apps_in_one_directory_run(functions_app: StartFunctio
     assert not (app_dir / ".data").exists()
 
 
-@pytest.mark.parametrize("definition", ["def", "async def"])
-def test_a_function_that_exits_is_a_failed_call(
-    functions_app: StartFunctions, tmp_path: Path, caplog: pytest.LogCaptureFixture, definition: str
-) -> None:
-    source = f"""
+RAISING = """
+import asyncio
 import sys
 
-@app.route(route="leave")
-{definition} leave(req):
-    sys.exit(3)
+class Own(BaseException):
+    pass
+
+@app.route(route="raising")
+{definition} raising(req):
+    {statement}
+
+@app.queue_trigger(arg_name="message", queue_name="orders", connection="STORAGE")
+{definition} called(message):
+    {statement}
 
 @app.route(route="stay")
 {definition} stay(req):
     return "ok"
 """
-    client = functions_app(write_app(tmp_path, source)).client
 
-    assert client.get("/api/leave").status_code == 500
-    assert client.get("/api/stay").text == "ok"
-    assert "function=leave" in caplog.text
-    assert "outcome=failed" in caplog.text
+
+@pytest.mark.parametrize("definition", ["def", "async def"])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "sys.exit(3)",
+        "raise KeyboardInterrupt",
+        "raise GeneratorExit",
+        "raise BaseExceptionGroup('several', [KeyboardInterrupt()])",
+        "raise Own",
+        "raise asyncio.CancelledError",
+        "next(iter([]))",
+    ],
+)
+def test_whatever_a_function_raises_is_a_failed_call(
+    functions_app: StartFunctions,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    definition: str,
+    statement: str,
+) -> None:
+    check_failed_call(functions_app, tmp_path, caplog, RAISING.format(definition=definition, statement=statement))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "asyncio.current_task().cancel(); await asyncio.sleep(60)",
+        "asyncio.current_task().cancel()",
+        "await asyncio.gather(asyncio.sleep(60), asyncio.to_thread(sys.exit, 3))",
+        "await asyncio.create_task(exiting())\n\nasync def exiting():\n    sys.exit(3)",
+    ],
+)
+def test_what_a_function_does_to_its_task_is_a_failed_call(
+    functions_app: StartFunctions, tmp_path: Path, caplog: pytest.LogCaptureFixture, statement: str
+) -> None:
+    check_failed_call(functions_app, tmp_path, caplog, RAISING.format(definition="async def", statement=statement))
+
+
+def check_failed_call(
+    functions_app: StartFunctions, tmp_path: Path, caplog: pytest.LogCaptureFixture, source: str
+) -> None:
+    app = functions_app(write_app(tmp_path, source))
+
+    assert app.client.get("/api/raising").status_code == 500
+    with pytest.raises(InvocationError):
+        app.invoke("called", func.QueueMessage(body=b""))
+    assert app.client.get("/api/stay").text == "ok"
+    assert re.search("function=raising .* outcome=failed", caplog.text)
 
 
 def test_a_missing_container_is_named_at_once(cosmos: Any, functions_app: StartFunctions, app_dir: Path) -> None:

@@ -13,9 +13,10 @@ import secrets
 import threading
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from typing import Any
 
 from .errors import InvocationError
 from .function_bindings import FunctionBindings
@@ -115,35 +116,42 @@ class Invoker:
         try:
             if bindings is not None:
                 arguments = {**arguments, **await bindings.read(arguments)}
-            result = await self._run(function, arguments, invocation_id)
-            if result is not None and not function.returns_value:
+            result, error = await self._run(function, arguments, invocation_id)
+            if error is None and result is not None and not function.returns_value:
                 raise RuntimeError(f"function '{function.name}' without a $return binding returned a non-None value")
-            if bindings is not None:
+            if error is None and bindings is not None:
                 await bindings.write(arguments, result)
-        except (Exception, asyncio.CancelledError, SystemExit) as error:
-            # SystemExit would end the event loop. In Azure, it ends the worker process, and the call fails, too.
-            if isinstance(error, asyncio.CancelledError) and _is_being_cancelled():
-                raise
-            log.exception(_LINE, function.name, invocation_id, _elapsed_ms(started), "failed")
-            raise InvocationError(f"{type(error).__name__}: {error}") from error
+        except (Exception, asyncio.CancelledError) as own:  # noqa: BLE001 - handled below
+            result, error = None, own
         finally:
             del self._running[invocation_id]
+        if error is not None:
+            is_aborted = isinstance(error, asyncio.CancelledError) and _is_being_cancelled()
+            outcome = "aborted" if is_aborted else "failed"
+            shown = None if is_aborted else error
+            log.error(_LINE, function.name, invocation_id, _elapsed_ms(started), outcome, exc_info=shown)
+            if is_aborted:
+                raise error
+            raise InvocationError(f"{type(error).__name__}: {error}") from error
         # The HTTP server logs the request; a second line at INFO would only repeat it.
         level = logging.DEBUG if function.type == HTTP else logging.INFO
         log.log(level, _LINE, function.name, invocation_id, _elapsed_ms(started), "succeeded")
         return result
 
-    async def _run(self, function: LoadedFunction, arguments: Mapping[str, object], invocation_id: str) -> object:
+    async def _run(self, function: LoadedFunction, arguments: Mapping[str, object], invocation_id: str) -> _Outcome:
         if function.is_async:
-            return await function.call(**arguments)  # type: ignore[misc]  # a coroutine function, see is_async
+            # In a task of its own, so that a function that cancels its task does not cancel the host's.
+            return await asyncio.create_task(_outcome_of(function.call(**arguments)))  # type: ignore[arg-type]
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._pool, self._run_in_thread, function, arguments, invocation_id)
 
-    def _run_in_thread(self, function: LoadedFunction, arguments: Mapping[str, object], invocation_id: str) -> object:
+    def _run_in_thread(self, function: LoadedFunction, arguments: Mapping[str, object], invocation_id: str) -> _Outcome:
         _thread_local.invocation_id = invocation_id
         self.running_threads += 1
         try:
-            return function.call(**arguments)
+            return function.call(**arguments), None
+        except BaseException as error:  # noqa: BLE001 - see _Outcome
+            return None, error
         finally:
             self.running_threads -= 1
 
@@ -173,6 +181,18 @@ class Invoker:
     def close(self) -> None:
         """Reject new calls. Running threads cannot be stopped."""
         self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+_Outcome = tuple[object, BaseException | None]
+"""What a function returned and raised. Raised in a task, KeyboardInterrupt and SystemExit would end the event loop, and
+a future does not accept StopIteration."""
+
+
+async def _outcome_of(call: Coroutine[Any, Any, object]) -> _Outcome:
+    try:
+        return await call, None
+    except BaseException as error:  # noqa: BLE001 - see _Outcome
+        return None, error
 
 
 def _is_being_cancelled() -> bool:

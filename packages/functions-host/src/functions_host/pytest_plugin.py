@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from . import FunctionsHost
 
 TIMEOUT_S = 30.0
+
+_log = logging.getLogger("Host.General")
 
 
 class RunningFunctions:
@@ -131,6 +134,17 @@ def functions_app(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
         yield start
 
 
+def _run_until_stopped(loop: asyncio.AbstractEventLoop) -> None:
+    while True:
+        try:
+            loop.run_forever()
+        except (KeyboardInterrupt, SystemExit):
+            # Raised by a task that the app has created; the function that awaits the task fails.
+            _log.exception("a task of the app must not end the event loop")
+        else:
+            return
+
+
 @contextmanager
 def _started(
     app_dir: Path, environment: Mapping[str, str], settings: HostOptions, *, wait: bool
@@ -140,7 +154,7 @@ def _started(
     from . import FunctionsHost, HostSettings, HostStartError
 
     loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, name="functions_app", daemon=True)
+    thread = threading.Thread(target=_run_until_stopped, args=(loop,), name="functions_app", daemon=True)
     thread.start()
 
     def run(work: Coroutine[Any, Any, None]) -> None:
