@@ -222,6 +222,18 @@ async def test_a_hanging_sync_function_does_not_block_the_exit(tmp_path: Path) -
         assert await host.terminate() == 0
 
 
+@needs_sigterm
+@pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
+async def test_a_second_signal_ends_the_host_at_once_and_names_the_running_calls(tmp_path: Path, number: str) -> None:
+    source = "import signal, time\n@app.route(route='x')\nasync def block(req):\n"
+    source += f"    for _ in range(2): signal.raise_signal(signal.{number})\n    time.sleep(600)\n"
+    async with host_process(write_app(tmp_path, source), "a", {}) as host, ClientSession() as http:
+        assert await status_of(http, f"{host.url}/api/x") is None
+
+        assert await asyncio.wait_for(host.process.wait(), 60) == 1
+        assert "aborted calls: block" in host.log.read_text()
+
+
 async def status_of(http: ClientSession, url: str) -> int | None:
     """Return the status of the response, or None if the connection was lost."""
     try:

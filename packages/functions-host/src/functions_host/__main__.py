@@ -147,7 +147,7 @@ async def _serve(
     # Blocking is safe because no task runs yet. End of input means that the parent process has ended.
     if hold and not sys.stdin.readline():
         return []
-    _on_signals(stopping)
+    _on_signals(stopping, host)
     await host.start()
     _listing.info("functions: %s", ", ".join(sorted(function.name for function in host.functions.values())))
     _log.info("listening on %s", host.url)
@@ -167,7 +167,7 @@ async def _wait_for_change(
 ) -> list[socket.socket]:
     """Refuse requests until a signal or until a file changes. Return the sockets."""
     sys.stderr.write("The host is waiting for the next change.\n")
-    _on_signals(stopping)
+    _on_signals(stopping, None)
     async with unavailable(sockets):
         await _changed_file(app_dir, files, stopping)
     delay_signals()
@@ -189,14 +189,26 @@ async def _changed_file(app_dir: Path, files: Snapshot | None, stopping: asyncio
     return change.result()
 
 
-def _on_signals(stopping: asyncio.Event) -> None:
+def _on_signals(stopping: asyncio.Event, host: FunctionsHost | None) -> None:
+    """Set `stopping` on the first Ctrl-C or SIGTERM, and exit with status 1 on the second."""
     loop = asyncio.get_running_loop()
+    is_second = False
+
+    # Not a handler of the event loop, which a function can block.
+    def stop(*_: object) -> None:
+        nonlocal is_second
+        if is_second:
+            calls = host.running_calls if host else []
+            _log.warning("stopping at once; aborted calls: %s", ", ".join(calls) or "none")
+            logging.shutdown()
+            os._exit(1)
+        is_second = True
+        if loop.is_closed():
+            raise KeyboardInterrupt
+        loop.call_soon_threadsafe(stopping.set)
+
     for number in (signal.SIGINT, signal.SIGTERM):
-        try:
-            loop.add_signal_handler(number, stopping.set)
-        except NotImplementedError:
-            # Event loops on Windows do not support signal handlers.
-            signal.signal(number, lambda *_: loop.call_soon_threadsafe(stopping.set))
+        signal.signal(number, stop)
 
 
 if __name__ == "__main__":

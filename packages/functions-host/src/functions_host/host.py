@@ -84,6 +84,11 @@ class FunctionsHost:
         """Whether a running sync function would keep the interpreter alive."""
         return self._invoker.running_threads > 0
 
+    @property
+    def running_calls(self) -> list[str]:
+        """The names of the functions that are running, one for each call."""
+        return self._invoker.running_calls
+
     def load(self) -> None:
         """Load the app ahead of `start`. Raises HostStartError."""
         self._server = self._load()
@@ -91,7 +96,7 @@ class FunctionsHost:
     async def start(self) -> None:
         """Load the app, listen and start the triggers. Raises HostStartError, or OSError if the port is in use."""
         try:
-            server = self._server or self._load()
+            server = self._server = self._server or self._load()
             self._invoker.open()
             await self._resources.enter_async_context(self._triggers)
             self._resources.push_async_callback(lambda: self._triggers.run(self._clients.close()))
@@ -131,17 +136,29 @@ class FunctionsHost:
         return self._http_server(functions, settings, config, local)
 
     async def stop(self) -> None:
-        """Stop listening, wait up to 10 s for running calls and restore the environment."""
+        """Stop listening, wait up to `grace_s` for running calls, cancel the others, and restore the environment."""
         self.state = "Stopping"
-        await self._triggers.run(self._supervisor.stop(drain=self.is_drained))
-        if self._manual:
-            await asyncio.wait(self._manual, timeout=10)
+        self._close_sockets()  # so that connections are refused while requests end
+        await asyncio.gather(self._stop_triggers(drain=self.is_drained), self._finish_manual(), self._stop_server())
         await self._resources.aclose()
         self.state = "Stopped"
 
+    async def _stop_triggers(self, *, drain: bool) -> None:
+        await self._triggers.run(self._supervisor.stop(drain=drain, grace_s=self._settings.grace_s))
+
+    async def _finish_manual(self) -> None:
+        if self._manual:
+            _, late = await asyncio.wait(self._manual, timeout=self._settings.grace_s)
+            for task in late:
+                task.cancel()
+
+    async def _stop_server(self) -> None:
+        if self._server is not None:
+            await self._server.stop()
+
     async def hand_over(self) -> list[socket.socket]:
         """Stop; running batches are checkpointed. Return the sockets, which still queue connections."""
-        await self.drain()
+        self.is_drained = True
         sockets, self._sockets = self._sockets, []
         await self.stop()
         return sockets
@@ -156,7 +173,7 @@ class FunctionsHost:
     async def drain(self) -> None:
         """Stop the listeners permanently. Running batches are checkpointed."""
         self.is_drained = True
-        await self._triggers.run(self._supervisor.stop(drain=True))
+        await self._stop_triggers(drain=True)
 
     def is_listening(self, function_name: str) -> bool:
         """Return whether a function's trigger is listening."""
@@ -266,6 +283,7 @@ class FunctionsHost:
             has_telemetry=config.has_telemetry,
             retry=config.retry,
             disabled=self.disabled,
+            grace_s=self._settings.grace_s,
         )
 
     def _keys(self, functions: Iterable[LoadedFunction]) -> Keys | None:
@@ -277,7 +295,6 @@ class FunctionsHost:
 
     async def _listen(self, server: HttpServer) -> None:
         self._resources.push_async_callback(server.stop)
-        # Runs before the server stops, so that connections are refused while its requests end.
         self._resources.callback(self._close_sockets)
         if not self._sockets:
             self._sockets = await _bound_sockets(self._settings.host, self._port)

@@ -155,6 +155,11 @@ class Invoker:
         finally:
             self.running_threads -= 1
 
+    @property
+    def running_calls(self) -> list[str]:
+        """The names of the functions that are running, one for each call."""
+        return [name for _, name in list(self._running.values())]
+
     async def enforce_timeout(self) -> None:
         """End the process with status 1 when a call exceeds the timeout; run this on another loop than the app's.
 

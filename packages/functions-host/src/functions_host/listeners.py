@@ -28,8 +28,8 @@ class Listener(Protocol):
     async def start(self) -> None:
         """Start watching. After an exception, the supervisor tries again."""
 
-    async def stop(self, *, drain: bool) -> None:
-        """Stop watching and wait for the running call. With `drain`, its batch is checkpointed."""
+    async def stop(self, *, drain: bool, grace_s: float) -> None:
+        """Stop watching and wait up to `grace_s` seconds for the call. With `drain`, its batch is checkpointed."""
 
 
 class ListenerSupervisor:
@@ -67,13 +67,13 @@ class ListenerSupervisor:
         """Return the listener of a function."""
         return next((each for each in self._listeners if each.function_name.lower() == function_name.lower()), None)
 
-    async def stop(self, *, drain: bool) -> None:
+    async def stop(self, *, drain: bool, grace_s: float) -> None:
         """Stop all listeners, including those that have not started."""
         for task in self._starts.values():
             task.cancel()
         await asyncio.gather(*self._starts.values(), return_exceptions=True)
         outcomes = await asyncio.gather(
-            *(listener.stop(drain=drain) for listener in self._listeners), return_exceptions=True
+            *(listener.stop(drain=drain, grace_s=grace_s) for listener in self._listeners), return_exceptions=True
         )
         for listener, outcome in zip(self._listeners, outcomes, strict=True):
             if isinstance(outcome, BaseException):

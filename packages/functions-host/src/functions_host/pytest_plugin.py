@@ -89,6 +89,7 @@ class HostOptions(TypedDict, total=False):
     enable_auth: bool
     sign_in: bool
     allowed_hosts: tuple[str, ...]
+    grace_s: float
 
 
 class StartFunctions(Protocol):

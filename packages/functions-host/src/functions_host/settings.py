@@ -16,7 +16,8 @@ class HostSettings:
     log. Without `local_settings`, the host ignores local.settings.json. `enable_auth` checks the keys of functions that
     are not anonymous. `sign_in` emulates App Service authentication. `allowed_hosts` are names in the Host header that
     are served besides private ones and IP addresses; `*` serves all. `stub_bindings` loads functions with triggers and
-    outputs that this host does not run: `FunctionsHost.invoke` calls them, and `outputs` has what they set.
+    outputs that this host does not run: `FunctionsHost.invoke` calls them, and `outputs` has what they set. A stop
+    waits up to `grace_s` seconds for running calls.
     """
 
     app_dir: Path
@@ -32,6 +33,7 @@ class HostSettings:
     sign_in: bool = False
     allowed_hosts: tuple[str, ...] = ()
     stub_bindings: bool = False
+    grace_s: float = 10.0
 
     @property
     def effective_state_dir(self) -> Path:

@@ -35,7 +35,6 @@ from .partitions import read_partitions
 # The .NET processor waits 15 s for another host's bootstrap. A shorter delay is safe.
 BOOTSTRAP_POLL_S = 1.0
 CATCH_UP_POLL_S = 0.02
-STOP_TIMEOUT_S = 10.0
 
 _log = logging.getLogger("Host.Triggers.CosmosDB")
 
@@ -110,13 +109,13 @@ class CosmosListener:
         self._balancing = asyncio.create_task(balancer)
         self._monitored = container
 
-    async def stop(self, *, drain: bool) -> None:
-        """Wait up to 10 s for running calls and release the leases."""
+    async def stop(self, *, drain: bool, grace_s: float) -> None:
+        """Wait up to `grace_s` seconds for running calls and release the leases."""
         self._halted.set()
         for processor, _ in self._processors.values():
             processor.halt(End.DRAINED if drain else End.STOPPED)
         try:
-            async with asyncio.timeout(STOP_TIMEOUT_S):
+            async with asyncio.timeout(grace_s):
                 while running := self._running():
                     await asyncio.wait(running)
         except TimeoutError:

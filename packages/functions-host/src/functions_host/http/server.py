@@ -33,7 +33,6 @@ from .router import Router
 from .throttle import QueueFullError, RequestThrottle
 
 HOME_PAGE = "<!DOCTYPE html><title>Functions host</title><h1>Your Functions host is up and running</h1>"
-STOP_TIMEOUT_S = 10.0
 # How long an unread body (too large, chunked) is drained before the connection closes.
 LINGERING_S = 2.0
 
@@ -67,10 +66,12 @@ class HttpServer:
         has_telemetry: bool,
         retry: RetryPolicy | None,
         disabled: Mapping[str, LoadedFunction],
+        grace_s: float,
     ) -> None:
         """Create a server. Bodies over `body_limit` bytes return 500. Without `keys`, no request needs one.
 
-        `disabled` functions, by lowercase name, are served only with the master key.
+        `disabled` functions, by lowercase name, are served only with the master key. A stop waits up to `grace_s`
+        seconds for running requests.
         """
         self._router = router
         self._invoker = invoker
@@ -86,6 +87,7 @@ class HttpServer:
         self._has_telemetry = has_telemetry
         self._retry = retry
         self._disabled = disabled
+        self._grace_s = grace_s
         self._runner: web.ServerRunner | None = None
 
     async def start(self, sockets: Sequence[socket.socket]) -> None:
@@ -98,15 +100,17 @@ class HttpServer:
             auto_decompress=False,
             lingering_time=LINGERING_S,
         )
-        self._runner = web.ServerRunner(server, shutdown_timeout=STOP_TIMEOUT_S)
+        # aiohttp waits twice for this long before it cancels the requests.
+        self._runner = web.ServerRunner(server, shutdown_timeout=self._grace_s / 2)
         await self._runner.setup()
         for each in sockets:
             await web.SockSite(self._runner, each.dup()).start()
 
     async def stop(self) -> None:
-        """Stop listening and wait up to 10 s for running requests."""
+        """Stop listening and wait for running requests. Does nothing the second time."""
         if self._runner is not None:
             await self._runner.cleanup()
+            self._runner = None
 
     async def _handle(self, request: HostRequest) -> web.StreamResponse:
         started = time.perf_counter()

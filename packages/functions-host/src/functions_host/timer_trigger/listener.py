@@ -22,7 +22,6 @@ from .schedule import parse_schedule
 
 # The real host retries its blob lease every 15 s; a file lock costs nothing to retry.
 LOCK_POLL_S = 1.0
-STOP_TIMEOUT_S = 10.0
 _SHORTEST_MONITORED = timedelta(minutes=1)
 
 _log = logging.getLogger("Host.Triggers.Timer")
@@ -60,11 +59,11 @@ class TimerListener:
         """Wait for the lock, then for the schedule."""
         self._task = asyncio.create_task(self._run())
 
-    async def stop(self, *, drain: bool) -> None:  # noqa: ARG002 - nothing to checkpoint
-        """Stop waiting. A running call gets 10 s."""
+    async def stop(self, *, drain: bool, grace_s: float) -> None:  # noqa: ARG002 - nothing to checkpoint
+        """Stop waiting. A running call gets `grace_s` seconds."""
         self._halted.set()
         if self._task is not None:
-            await asyncio.wait([self._task], timeout=STOP_TIMEOUT_S)
+            await asyncio.wait([self._task], timeout=grace_s)
             self._task.cancel()
         self._lock.release()
 
