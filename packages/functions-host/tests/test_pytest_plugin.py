@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 import azure.functions as func
 import pytest
 from azure.cosmos import PartitionKey
+from azure.functions.timer import TimerRequest
 from functions_host import HostStartError, InvocationError, ListenerStartError, StartFunctions
 from tests.running import write_app
 
@@ -67,11 +69,13 @@ def test_a_function_is_invoked_with_items(cosmos: Any, functions_app: StartFunct
     app.invoke("count_order", [{"customer": "ada", "amount": 2}])
     with pytest.raises(InvocationError, match="KeyError") as failed:
         app.invoke("COUNT_ORDER", [{}])
-    with pytest.raises(KeyError):
-        app.invoke("missing")
+    app.invoke("count_order", func.DocumentList([func.Document.from_dict({"customer": "ada", "amount": 3})]))
+    for data in ({"customer": "ada"}, 1):
+        with pytest.raises(TypeError, match="'count_order' needs a list of items"):
+            app.invoke("count_order", data)
 
     assert isinstance(failed.value.__cause__, KeyError)
-    assert app.client.get("/api/orders/ada").json() == {"count": 2}
+    assert app.client.get("/api/orders/ada").json() == {"count": 5}
 
 
 async def test_requests_return_status_headers_and_body(functions_app: StartFunctions, tmp_path: Path) -> None:
@@ -86,8 +90,13 @@ async def test_requests_return_status_headers_and_body(functions_app: StartFunct
         "text/plain; charset=utf-8",
     )
     assert (missing.status_code, missing.content) == (404, b"")
-    with pytest.raises(KeyError):
+    with pytest.raises(ValueError, match="'orders' has no Cosmos DB trigger, but a httpTrigger"):
         app.catch_up("orders")
+    with pytest.raises(ValueError, match=r"'orders' has an HTTP trigger: .*app\.client"):
+        app.invoke("orders")
+    for call in (app.invoke, app.outputs, app.catch_up):
+        with pytest.raises(LookupError, match="no enabled function 'nope', only: orders"):
+            call("nope")
 
 
 def test_requests_have_forms_files_bytes_and_redirects(functions_app: StartFunctions, tmp_path: Path) -> None:
@@ -256,8 +265,101 @@ def test_other_triggers_are_called_and_their_outputs_kept(functions_app: StartFu
 
     assert app.outputs("order") == [{"message": "a"}]
     assert app.outputs("STORE") == [{"$return": "ADA"}]
-    with pytest.raises(KeyError):
-        app.outputs("missing")
+
+
+LATE = """
+import logging
+
+@app.timer_trigger(arg_name="timer", schedule="0 0 0 1 1 *")
+def tick(timer{annotation}):
+    logging.warning("timer %s", timer{past_due})
+
+@app.generic_trigger(type="activityTrigger", arg_name="city")
+def hello(city):
+    return f"Hello {{city}}"
+"""
+
+
+@pytest.mark.parametrize(
+    ("annotation", "past_due", "shown"),
+    [("", ".past_due", ["timer True", "timer False"]), (": str", "[-6:]", ["timer  true}", "timer false}"])],
+)
+def test_timers_can_be_past_due_and_activities_return_values(
+    functions_app: StartFunctions,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    annotation: str,
+    past_due: str,
+    shown: list[str],
+) -> None:
+    app = functions_app(write_app(tmp_path, LATE.format(annotation=annotation, past_due=past_due)))
+
+    app.invoke("tick", TimerRequest(past_due=True))
+    app.invoke("tick")
+    with pytest.raises(TypeError, match="'tick' needs a TimerRequest"):
+        app.invoke("tick", {"past_due": True})
+    app.invoke("hello", "Ada")
+
+    assert [record.getMessage() for record in caplog.records if record.msg == "timer %s"] == shown
+    assert app.outputs("hello") == [{"$return": "Hello Ada"}]
+
+
+FAILING = """
+import threading
+blocked = threading.Event()
+
+@app.cosmos_db_trigger(arg_name="orders", connection="COSMOS", database_name="shop", container_name="orders",
+                       create_lease_container_if_not_exists=True, lease_acquire_interval=100)
+def count_order(orders):
+    if "block" in orders[0]:
+        blocked.wait()
+    raise ValueError(orders[0]["id"])
+"""
+
+
+def test_catch_up_raises_what_a_lost_batch_raised_once(
+    cosmos: Any, functions_app: StartFunctions, tmp_path: Path
+) -> None:
+    orders = cosmos.client().create_database("shop").create_container("orders", PartitionKey("/id"))
+    app = functions_app(write_app(tmp_path, FAILING), connection="COSMOS")
+
+    orders.create_item({"id": "first"})
+    with pytest.raises(InvocationError, match=r"'count_order' failed, .*lost: ValueError: first") as failed:
+        app.catch_up("count_order")
+    app.catch_up("count_order")
+
+    assert isinstance(failed.value.__cause__, ValueError)
+
+
+def test_a_timeout_of_catch_up_names_the_lease_and_the_last_failure(
+    cosmos: Any, functions_app: StartFunctions, tmp_path: Path
+) -> None:
+    orders = cosmos.client().create_database("shop").create_container("orders", PartitionKey("/id"))
+    app = functions_app(write_app(tmp_path, FAILING), connection="COSMOS")
+    orders.create_item({"id": "first"})
+    with pytest.raises(InvocationError):
+        app.catch_up("count_order")
+
+    orders.create_item({"id": "second", "block": True})
+    with pytest.raises(
+        TimeoutError, match=r"'count_order' has not caught up within 0\.5 s: lease 0 of this host .*ValueError: first"
+    ):
+        app.catch_up("count_order", timeout_s=0.5)
+    sys.modules["function_app"].blocked.set()
+
+
+@pytest.mark.parametrize("partitions", [2])
+def test_catch_up_counts_the_checkpoints_of_another_app(
+    cosmos: Any, functions_app: StartFunctions, tmp_path: Path
+) -> None:
+    source = FAILING.partition("    if")[0].replace("lease_acq", "feed_poll_delay=50, lease_acq") + "    pass\n"
+    orders = cosmos.client().create_database("shop").create_container("orders", PartitionKey("/id"))
+    apps = [functions_app(write_app(tmp_path / name, source), connection="COSMOS") for name in "ab"]
+
+    for number in range(4):
+        orders.create_item({"id": str(number)})
+    for app in apps:
+        app.catch_up("count_order", timeout_s=10)
 
 
 class TestOrderOfFixtures:

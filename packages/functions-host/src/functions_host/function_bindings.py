@@ -101,4 +101,6 @@ def parse_bindings(
         for binding in function.bindings
         if binding is not function.trigger and not is_supported(binding)
     )
+    if function.returns_value and not any(binding["name"] == RETURN for binding in function.bindings):
+        stubs += (RETURN,)
     return FunctionBindings(function, inputs, outputs, stubs, triggers, []) if found or stubs else None

@@ -19,6 +19,7 @@ from pathlib import Path
 import azure.functions as func
 from azure.functions.cosmosdb import CosmosDBConverter, CosmosDBTriggerConverter
 from azure.functions.http import HttpRequestConverter
+from azure.functions.meta import get_binding_registry
 from azure.functions.timer import TimerRequestConverter
 
 from .errors import FunctionIndexError, WorkerIndexError
@@ -117,7 +118,7 @@ def load_function(function: func.Function) -> LoadedFunction:
         wants_context=wants_context,
         annotations=hints,
         output=next((str(b["name"]) for b in bindings if b["type"] == "http" and b["name"] != RETURN), None),
-        returns_value=any(binding["name"] == RETURN for binding in bindings),
+        returns_value=any(binding["name"] == RETURN for binding in bindings) or _returns_implicitly(trigger),
     )
 
 
@@ -214,6 +215,12 @@ def _trigger(name: str, bindings: tuple[Binding, ...]) -> Binding:
         if str(binding["type"]).lower().endswith("trigger"):
             return binding
     raise FunctionIndexError(f"function '{name}' has no trigger")
+
+
+def _returns_implicitly(trigger: Binding) -> bool:
+    """Return whether functions with this trigger, such as activities, return a value without an output binding."""
+    converter = get_binding_registry().get(trigger["type"])
+    return converter is not None and bool(converter.has_implicit_output())
 
 
 def _is_out(binding: Binding) -> bool:

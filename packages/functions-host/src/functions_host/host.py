@@ -11,6 +11,8 @@ from collections.abc import Iterable, Sequence
 from contextlib import AsyncExitStack
 from typing import Self
 
+import azure.functions as func
+
 from .app_loader import find_script, importable, load_functions
 from .app_settings import AppSettings, LocalSettings, app_environment, read_local_settings, split_origins
 from .cosmos_connection import ClientCache
@@ -197,30 +199,42 @@ class FunctionsHost:
         except InvocationError as error:
             _log.info("function=%s manual invocation failed: %s", function.name, error)
 
-    async def invoke(self, function_name: str, payload: object = "") -> None:
-        """Call a Cosmos DB function with a JSON array of items, or a timer function.
+    async def invoke(self, function_name: str, data: object = None) -> None:
+        """Call a Cosmos DB function with a list of items, dicts or Documents, or a timer function with a TimerRequest.
 
-        The function of another trigger (`stub_bindings`) receives the payload itself. Raises KeyError for an unknown
-        function, ValueError for an invalid payload, and InvocationError.
+        Without `data`, the list is empty, and the timer is not past due. The function of another trigger
+        (`stub_bindings`) receives `data` itself. Retry policies do not apply. Raises InvocationError, LookupError for
+        an unknown function, ValueError for an HTTP function, and TypeError for other data.
         """
-        function = self.functions[function_name.lower()]
-        argument = _manual_argument(function, str(payload)) if is_supported(function.trigger) else payload
-        await self._invoker.invoke(function, {function.argument: argument})
+        function = self._function(function_name)
+        await self._invoker.invoke(function, {function.argument: _argument(function, data)})
+
+    def _function(self, name: str) -> LoadedFunction:
+        function = self.functions.get(name.lower())
+        if function is None:
+            names = ", ".join(sorted(each.name for each in self.functions.values()))
+            raise LookupError(f"the app has no enabled function '{name}', only: {names or 'none'}")
+        return function
 
     def outputs(self, function_name: str) -> list[dict[str, object]]:
         """Return what each call of a function set on outputs that this host does not write (`stub_bindings`).
 
-        Raises KeyError for an unknown function.
+        Raises LookupError for an unknown function.
         """
-        bindings = self._bindings.get(self.functions[function_name.lower()].name)
+        bindings = self._bindings.get(self._function(function_name).name)
         return [] if bindings is None else bindings.stubbed
 
-    async def catch_up(self, function_name: str) -> None:
-        """Wait until a Cosmos DB function's changes so far are checkpointed. Raises KeyError for another function."""
+    async def catch_up(self, function_name: str, timeout_s: float = 30.0) -> None:
+        """Wait until a Cosmos DB function's changes so far are checkpointed, by this host or another.
+
+        Raises LookupError for an unknown function, ValueError for one without a Cosmos DB trigger, InvocationError if
+        the function failed since the last call and a batch is lost, and TimeoutError with what is left.
+        """
+        function = self._function(function_name)
         listener = self._supervisor.listener(function_name)
         if not isinstance(listener, CosmosListener):
-            raise KeyError(function_name)
-        await self._triggers.run(listener.catch_up())
+            raise ValueError(f"function '{function.name}' has no Cosmos DB trigger, but a {function.type}")  # noqa: TRY004
+        await self._triggers.run(listener.catch_up(timeout_s))
 
     def _bound(
         self, functions: list[LoadedFunction], settings: AppSettings
@@ -333,6 +347,24 @@ def _manual_argument(function: LoadedFunction, payload: str) -> object:
     if not isinstance(json.loads(payload or "[]"), list):
         raise ValueError("the input of a Cosmos DB function must be a JSON array of items")  # noqa: TRY004 - a payload
     return decode_documents(function.argument_type, payload or "[]")
+
+
+def _argument(function: LoadedFunction, data: object) -> object:
+    if function.type == HTTP:
+        raise ValueError(f"function '{function.name}' has an HTTP trigger: send a request, in a test with app.client")
+    if function.type == COSMOS:
+        if data is not None and not isinstance(data, Sequence):
+            raise TypeError(f"function '{function.name}' needs a list of items, not {data!r}")
+        items = [item.to_dict() if isinstance(item, func.Document) else item for item in data or ()]
+        return decode_documents(function.argument_type, json.dumps(items))
+    if function.type == TIMER:
+        if data is None:
+            return timer_argument(function, past_due=False, status=None)
+        if not isinstance(data, func.TimerRequest):
+            raise TypeError(f"function '{function.name}' needs a TimerRequest or nothing, not {data!r}")
+        if function.argument_type in (str, bytes):
+            return timer_argument(function, past_due=data.past_due, status=None)
+    return data
 
 
 def _is_disabled(name: str, settings: AppSettings) -> bool:

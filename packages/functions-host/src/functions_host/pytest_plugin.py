@@ -15,10 +15,10 @@ The app runs on an event loop in a background thread, so the fixture works in sy
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping
+from concurrent import futures
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict, Unpack
@@ -43,7 +43,7 @@ class RunningFunctions:
     """
 
     def __init__(
-        self, host: FunctionsHost, client: httpx.Client, run: Callable[[Coroutine[Any, Any, None]], None]
+        self, host: FunctionsHost, client: httpx.Client, run: Callable[[Coroutine[Any, Any, None], float], None]
     ) -> None:
         self._host = host
         self._run = run
@@ -51,29 +51,31 @@ class RunningFunctions:
         self.url = host.url
 
     def invoke(self, function_name: str, data: object = None) -> None:
-        """Call a Cosmos DB function with a list of items, a timer function, or another with its trigger's argument.
+        """Call a function once, without its retry policy.
 
-        Raises InvocationError, whose cause is the function's exception, and KeyError for an unknown function.
+        `data` is a list of dicts or Documents for a Cosmos DB function, a TimerRequest or None for a timer function,
+        and otherwise the trigger's argument. Raises InvocationError, whose cause is the function's exception,
+        LookupError for an unknown function, ValueError for an HTTP function, TypeError for other data, and TimeoutError
+        after 30 s.
         """
-        from .functions import COSMOS, TIMER
-
-        function = self._host.functions[function_name.lower()]
-        payload = json.dumps(data or []) if function.type in (COSMOS, TIMER) else data
-        self._run(self._host.invoke(function_name, payload))
+        self._run(self._host.invoke(function_name, data), TIMEOUT_S)
 
     def outputs(self, function_name: str) -> list[dict[str, object]]:
         """Return what each call has set on outputs that this host does not write, such as those of queues, by name.
 
-        Raises KeyError for an unknown function.
+        `$return` is the value that an activity returns. Raises LookupError for an unknown function.
         """
         return list(self._host.outputs(function_name))
 
-    def catch_up(self, function_name: str) -> None:
-        """Wait until a Cosmos DB function has been called with all changes so far, and they are checkpointed.
+    def catch_up(self, function_name: str, timeout_s: float = TIMEOUT_S) -> None:
+        """Wait until all changes so far of a Cosmos DB function are handled and checkpointed, by any running app.
 
-        Raises TimeoutError after 30 s, and KeyError for another function.
+        Raises InvocationError if the function has failed since the last call and a batch is lost, TimeoutError, with
+        what is left, after `timeout_s` seconds, LookupError for an unknown function, and ValueError for one without a
+        Cosmos DB trigger.
         """
-        self._run(self._host.catch_up(function_name))
+        # The host's own TimeoutError says more, but the app can block its event loop.
+        self._run(self._host.catch_up(function_name, timeout_s), timeout_s + 5)
 
 
 class HostOptions(TypedDict, total=False):
@@ -158,8 +160,14 @@ def _started(
     thread = threading.Thread(target=_run_until_stopped, args=(loop,), name="functions_app", daemon=True)
     thread.start()
 
-    def run(work: Coroutine[Any, Any, None]) -> None:
-        asyncio.run_coroutine_threadsafe(asyncio.wait_for(work, TIMEOUT_S), loop).result()
+    def run(work: Coroutine[Any, Any, None], timeout_s: float = TIMEOUT_S) -> None:
+        future = asyncio.run_coroutine_threadsafe(work, loop)
+        futures.wait([future], timeout_s)
+        if not future.done():
+            future.cancel()
+            calls = ", ".join(host.running_calls) or "none"
+            raise TimeoutError(f"the app has not responded within {timeout_s:g} s; running calls: {calls}")
+        future.result()
 
     options: HostOptions = {"port": 0, "local_settings": False, **settings}
     host = FunctionsHost(HostSettings(app_dir=app_dir, environment=environment, stub_bindings=True, **options))

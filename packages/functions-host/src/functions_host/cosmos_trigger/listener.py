@@ -19,7 +19,7 @@ from azure.cosmos.exceptions import CosmosResourceNotFoundError
 
 from ..app_settings import AppSettings
 from ..cosmos_connection import ClientCache, create_container, resolve_connection
-from ..errors import ListenerStartError
+from ..errors import InvocationError, ListenerStartError
 from ..functions import LoadedFunction
 from ..invocation import Invoker
 from ..payloads import decode_documents
@@ -62,7 +62,10 @@ class CosmosListener:
         self._halted = asyncio.Event()
         self._processors: dict[str, tuple[LeaseProcessor, asyncio.Task[None]]] = {}
         self._balancing: asyncio.Task[None] | None = None
-        self._monitored: ContainerProxy | None = None
+        self._monitored: tuple[LeaseStore, ContainerProxy] | None = None
+        self._last_failure: InvocationError | None = None
+        # Of the batches that were lost since the last `catch_up`.
+        self._lost: list[InvocationError] = []
 
     async def start(self) -> None:
         """Create missing leases and start to acquire them. Raises ListenerStartError or AzureError."""
@@ -107,7 +110,7 @@ class CosmosListener:
         # A new ID per start, so a restarted host never mistakes an old lease for its own.
         balancer = self._balance(store, container, owner=str(uuid.uuid4()))
         self._balancing = asyncio.create_task(balancer)
-        self._monitored = container
+        self._monitored = store, container
 
     async def stop(self, *, drain: bool, grace_s: float) -> None:
         """Wait up to `grace_s` seconds for running calls and release the leases."""
@@ -125,18 +128,55 @@ class CosmosListener:
             task.cancel()
         await asyncio.gather(*left, return_exceptions=True)
 
-    async def catch_up(self) -> None:
-        """Wait until the changes made so far are checkpointed. No other host may have leases."""
-        wanted = asyncio.get_running_loop().time()
-        while self._monitored is None or await self._is_behind(self._monitored, wanted):  # noqa: ASYNC110 - polls others
-            await asyncio.sleep(CATCH_UP_POLL_S)
+    async def catch_up(self, timeout_s: float) -> None:
+        """Wait until this host, or another that shares the leases, has checkpointed the changes made so far.
 
-    async def _is_behind(self, container: ContainerProxy, wanted: float) -> bool:
-        processors = [processor for processor, _ in self._processors.values()]
-        late = [processor for processor in processors if processor.caught_up_at < wanted]
-        for processor in late:
-            processor.wake()
-        return bool(late) or len(processors) < len(await read_partitions(container))
+        Raises InvocationError if this host has lost a batch since the last call, because the function failed, and
+        TimeoutError with what is left and the last failure.
+        """
+        wanted = asyncio.get_running_loop().time()
+        left = ["its trigger is not listening"]
+        try:
+            async with asyncio.timeout(timeout_s):
+                while left := await self._left(wanted) if self._monitored else left:  # noqa: ASYNC110 - polls others
+                    await asyncio.sleep(CATCH_UP_POLL_S)
+        except TimeoutError:
+            failure = f"; its last failure: {self._last_failure}" if self._last_failure else ""
+            raise TimeoutError(
+                f"function '{self.function_name}' has not caught up within {timeout_s:g} s: {', '.join(left)}{failure}"
+            ) from self._last_failure
+        lost, self._lost = self._lost, []
+        if lost:
+            raise InvocationError(
+                f"function '{self.function_name}' failed, and {len(lost)} batches are lost: {lost[-1]}"
+            ) from lost[-1].__cause__
+
+    async def _left(self, wanted: float) -> list[str]:
+        """Return a text for each partition with changes that were made before `wanted` and have no checkpoint."""
+        assert self._monitored is not None  # noqa: S101 - for mypy
+        store, container = self._monitored
+        left = []
+        mine = {lease_id: processor for lease_id, (processor, _) in self._processors.items()}
+        for processor in mine.values():
+            if processor.caught_up_at < wanted:
+                processor.wake()
+                left.append(f"lease {processor.lease.token} of this host has changes without a checkpoint")
+        ranges = {partition.id: partition.feed_range for partition in await read_partitions(container)}
+        if len(mine) >= len(ranges):
+            return left
+        leases = {lease.token: lease for lease in await store.list(ranges) if lease.id not in mine}
+        binding = self._binding
+        for token in ranges.keys() - {processor.lease.token for processor in mine.values()}:
+            lease = leases.get(token)
+            if lease is None:
+                left.append(f"partition {token} has no lease")
+                continue
+            reader = FeedReader(container, lease.feed_range, binding.start, binding.page_size, binding.mode)
+            page = await reader.read(lease.continuation)
+            if page.is_new or lease.owner is None:
+                owner = f"host {lease.owner}" if lease.owner else "no host"
+                left.append(f"lease {token} of {owner} has {len(page.items)} changes without a checkpoint")
+        return left
 
     def _running(self) -> list[asyncio.Task[None]]:
         tasks = [task for _, task in self._processors.values()]
@@ -204,9 +244,17 @@ class CosmosListener:
     async def _deliver(self, payload: str, halted: asyncio.Event) -> None:
         async def call(state: RetryState) -> object:
             argument = decode_documents(self._function.argument_type, payload)
-            return await self._invoker.invoke(self._function, {self._function.argument: argument}, retry=state)
+            try:
+                return await self._invoker.invoke(self._function, {self._function.argument: argument}, retry=state)
+            except InvocationError as error:
+                self._last_failure = error
+                raise
 
-        await run_with_retries(self._retry, call, halted=halted, random=random.random)
+        try:
+            await run_with_retries(self._retry, call, halted=halted, random=random.random)
+        except InvocationError as error:
+            self._lost.append(error)
+            raise
 
 
 def _acquired_by(owner: str, *, from_owner: str | None) -> Change:
