@@ -239,6 +239,25 @@ def c(req):
         functions_app(write_app(tmp_path, source))
 
 
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("x = (", r"SyntaxError: .*function_app\.py, line 3"),
+        ("1 / 0", r"function_app\.py, line 3: ZeroDivisionError"),
+        ("raise GeneratorExit", r"function_app\.py, line 3: GeneratorExit"),
+        ("import no_such_package", r"function_app\.py, line 3: No module named 'no_such_package'"),
+        ("raise SystemExit('no NAME')", "the app exits when it is imported: no NAME"),
+    ],
+)
+def test_an_app_that_cannot_be_imported_cannot_start(
+    functions_app: StartFunctions, tmp_path: Path, source: str, reason: str
+) -> None:
+    with pytest.raises(HostStartError, match=reason) as failed:
+        functions_app(write_app(tmp_path, source))
+
+    assert failed.value.__cause__ is not None
+
+
 QUEUE = """
 import json
 

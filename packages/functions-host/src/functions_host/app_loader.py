@@ -6,6 +6,7 @@ Rules: azure_functions_runtime loader.py and utils/validators.py.
 from __future__ import annotations
 
 import importlib
+import logging
 import re
 import sys
 import traceback
@@ -23,6 +24,7 @@ from .functions import LoadedFunction, check_names, load_function
 
 DEFAULT_SCRIPT = "function_app.py"
 _SCRIPT_NAME = re.compile(r"[a-zA-Z0-9_][a-zA-Z0-9_\-]*\.py")
+_log = logging.getLogger("Host.Startup")
 _THIS_PACKAGE = __name__.partition(".")[0]
 
 
@@ -58,10 +60,15 @@ def _import(script: str) -> ModuleType:
         ) from error
     except SystemExit as error:
         raise HostStartError(f"the app exits when it is imported: {error}") from error
+    except KeyboardInterrupt:  # Ctrl-C
+        raise
+    except BaseException as error:
+        _log.exception("the app cannot be imported")
+        raise HostStartError(f"{_place(error)}: {type(error).__name__}: {error}") from error
 
 
-def _place(error: ImportError) -> str:
-    """Return the file and line of the import that failed."""
+def _place(error: BaseException) -> str:
+    """Return the file and line of the import or statement that failed."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith("<")]
     return f"{frames[-1].filename}, line {frames[-1].lineno}"
 
