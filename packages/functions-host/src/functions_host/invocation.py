@@ -13,10 +13,9 @@ import secrets
 import threading
 import time
 import uuid
-from collections.abc import Coroutine, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from typing import Any
 
 from .errors import InvocationError
 from .function_bindings import FunctionBindings
@@ -110,7 +109,6 @@ class Invoker:
             arguments = {**arguments, "context": context}
         log = logging.getLogger(f"Function.{function.name}")
         started = time.perf_counter()
-        _thread_local.invocation_id = invocation_id
         self._running[invocation_id] = (time.monotonic(), function.name)
         bindings = self._bindings.get(function.name)
         try:
@@ -141,7 +139,7 @@ class Invoker:
     async def _run(self, function: LoadedFunction, arguments: Mapping[str, object], invocation_id: str) -> _Outcome:
         if function.is_async:
             # In a task of its own, so that a function that cancels its task does not cancel the host's.
-            return await asyncio.create_task(_outcome_of(function.call(**arguments)))  # type: ignore[arg-type]
+            return await asyncio.create_task(_outcome_of(function, arguments, invocation_id))
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._pool, self._run_in_thread, function, arguments, invocation_id)
 
@@ -193,9 +191,10 @@ _Outcome = tuple[object, BaseException | None]
 a future does not accept StopIteration."""
 
 
-async def _outcome_of(call: Coroutine[Any, Any, object]) -> _Outcome:
+async def _outcome_of(function: LoadedFunction, arguments: Mapping[str, object], invocation_id: str) -> _Outcome:
+    _thread_local.invocation_id = invocation_id
     try:
-        return await call, None
+        return await function.call(**arguments), None  # type: ignore[misc]  # a coroutine function, see is_async
     except BaseException as error:  # noqa: BLE001 - see _Outcome
         return None, error
 
