@@ -343,7 +343,7 @@ def test_catch_up_raises_what_a_lost_batch_raised_once(
     app = functions_app(write_app(tmp_path, FAILING), connection="COSMOS")
 
     orders.create_item({"id": "first"})
-    with pytest.raises(InvocationError, match=r"'count_order' failed, .*lost: ValueError: first") as failed:
+    with pytest.raises(InvocationError, match=r"'count_order' failed; lost batches: 1; .*ValueError: first") as failed:
         app.catch_up("count_order")
     app.catch_up("count_order")
 

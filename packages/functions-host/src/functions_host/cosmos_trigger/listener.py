@@ -148,7 +148,7 @@ class CosmosListener:
         lost, self._lost = self._lost, []
         if lost:
             raise InvocationError(
-                f"function '{self.function_name}' failed, and {len(lost)} batches are lost: {lost[-1]}"
+                f"function '{self.function_name}' failed; lost batches: {len(lost)}; last failure: {lost[-1]}"
             ) from lost[-1].__cause__
 
     async def _left(self, wanted: float) -> list[str]:
