@@ -65,14 +65,17 @@ class SearchQuery:
         """The words as parameters of a query: w0, w1, …"""
         return {f"w{number}": word for number, word in enumerate(self.words)}
 
-    def statement(self) -> str:
-        """Return the query, whose parameters are `parameters`, `skip` and `limit`."""
+    def statement(self, skip: int, limit: int) -> str:
+        """Return the query, whose parameters are `parameters`.
+
+        Where RANK orders, OFFSET and LIMIT must be literals: https://github.com/dotnet/efcore/issues/35867
+        """
         names = [f"@{name}" for name in self.parameters]
         has_word = "(FullTextContains(c.title, {0}) OR FullTextContains(c.content, {0}))"
         has_all = " AND ".join(map(has_word.format, names))
         scores = ", ".join(f"FullTextScore(c.{path}, {', '.join(names)})" for path in ("title", "content"))
         order = "c.type DESC, c.creationDate DESC, c._id DESC" if self.order == "date" else f"RANK RRF({scores})"
-        return f"SELECT {_SHOWN} FROM c WHERE {has_all} ORDER BY {order} OFFSET @skip LIMIT @limit"  # noqa: S608 - no values
+        return f"SELECT {_SHOWN} FROM c WHERE {has_all} ORDER BY {order} OFFSET {skip:d} LIMIT {limit:d}"  # noqa: S608 - two integers
 
 
 @dataclass(frozen=True)
@@ -107,8 +110,8 @@ async def search(index: Container, query: SearchQuery, *, limit: int, cursor: Po
     """
     skip = 0 if cursor is None else cursor.skip
     limit = min(limit, MOST_RESULTS - skip)
-    parameters = query.parameters | {"skip": skip, "limit": limit + 1}
-    rows = await index.query(query.statement(), parameters, partition_key=Post.TYPE, page_size=limit + 1)
+    text = query.statement(skip, limit + 1)
+    rows = await index.query(text, query.parameters, partition_key=Post.TYPE, page_size=limit + 1)
     found = [{**row, "id": row["_id"]} for row in rows[:limit]]
     has_more = len(rows) > limit and skip + limit < MOST_RESULTS
     return Results(found, Position(skip + limit) if has_more else None)

@@ -38,9 +38,8 @@ async def search_charge(database: DatabaseProxy, path: str, partition_key: dict[
     await eventually(is_filled)
     charges: list[float] = []
     parameters = [{"name": f"@{key}", "value": value} for key, value in QUERY.parameters.items()]
-    parameters += [{"name": "@skip", "value": 0}, {"name": "@limit", "value": 20}]
     rows = container.query_items(
-        QUERY.statement(),
+        QUERY.statement(0, 20),
         parameters=parameters,
         raw_response_hook=lambda sent: charges.append(float(sent.http_response.headers["x-ms-request-charge"])),
         **partition_key,
