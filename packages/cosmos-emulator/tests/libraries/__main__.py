@@ -6,8 +6,7 @@ Installs each library from PyPI in a virtual environment of its own, starts an e
 has the library's name. Prints a table, and with --write puts those that passed in the README. Fails if the outcome of a
 library is not the expected one.
 
-Not tried, because all their containers have vectors: azure-cosmos-agent-memory, haystack-azure-cosmosdb,
-crewai-memory-cosmosdb and llama-index-vector-stores-azurecosmosnosql.
+Their searches use embeddings that are computed from words, so that they need no model.
 """
 
 from __future__ import annotations
@@ -68,26 +67,34 @@ _CONFORMANCE = "langgraph-checkpoint-conformance"
 _NO_PARTITION_KEY = "it calls read_item without a partition key, which azure-cosmos requires"
 LIBRARIES = (
     Library("agent-framework-azure-cosmos", "checkpoints, chat history", also=("aiohttp",)),
+    Library("azure-cosmos-agent-memory", "facts, episodes and turns, with hybrid search"),
     Library("botbuilder-azure", "state of a bot", also=("aiohttp", "botbuilder-core", "six")),
     Library("cosmodol", "25 of its own tests of an emulator", also=("pytest",)),
     Library("crewai-persistence-cosmosdb", "flow states"),
+    Library("haystack-azure-cosmosdb", "documents; vector, full-text and hybrid search"),
     Library(
         "langchain-azure-cosmosdb",
-        "checkpoints (53 of LangGraph's conformance tests), store, cache, chat history",
+        "checkpoints (53 of LangGraph's conformance tests), store, caches, chat history; "
+        "vector, full-text and hybrid search",
         also=(_CONFORMANCE,),
     ),
     Library("langgraph-checkpoint-cosmos", "checkpoints (58 of LangGraph's conformance tests)", also=(_CONFORMANCE,)),
     Library("langgraph-checkpoint-cosmosdb", "checkpoints (81 of LangGraph's conformance tests)", also=(_CONFORMANCE,)),
-    Library("langgraph-store-cosmosdb", "store"),
+    Library("langgraph-store-cosmosdb", "store, with vector search"),
     Library("langraph-cosmos", "store", fault="it does not import Item, which it uses"),
     Library("llama-index-storage-chat-store-azurecosmosnosql", "chat history", fault=_NO_PARTITION_KEY),
     Library("llama-index-storage-kv-store-azurecosmosnosql", "values", fault=_NO_PARTITION_KEY),
+    Library("llama-index-vector-stores-azurecosmosnosql", "vector search"),
     Library("microsoft-agents-storage-cosmos", "agent state"),
     Library("opal-fetcher-cosmos", "fetched data"),
     Library("protean-cosmosdb", "repositories", fault="it does not enable queries of several partitions"),
     Library("pydantic-ai-cosmosdb-memory", "memory files, without its search"),
     Library("pydantic-ai-cosmosdb-persistence", "steps, message history"),
-    Library("semantic-kernel", "collections without vectors, with `vector_embedding_policy=None`", extra="azure,mongo"),
+    Library(
+        "semantic-kernel",
+        "collections with vectors; without vectors, with `vector_embedding_policy=None`",
+        extra="azure,mongo",
+    ),
 )
 
 
