@@ -67,9 +67,10 @@ _CONFORMANCE = "langgraph-checkpoint-conformance"
 _NO_PARTITION_KEY = "it calls read_item without a partition key, which azure-cosmos requires"
 LIBRARIES = (
     Library("agent-framework-azure-cosmos", "checkpoints, chat history", also=("aiohttp",)),
-    Library("azure-cosmos-agent-memory", "facts, episodes and turns, with hybrid search"),
+    Library("azure-cosmos-agent-memory", "facts, episodes and turns; vector and hybrid search"),
     Library("botbuilder-azure", "state of a bot", also=("aiohttp", "botbuilder-core", "six")),
     Library("cosmodol", "25 of its own tests of an emulator", also=("pytest",)),
+    Library("crewai-memory-cosmosdb", "memory, with vector search"),
     Library("crewai-persistence-cosmosdb", "flow states"),
     Library("haystack-azure-cosmosdb", "documents; vector, full-text and hybrid search"),
     Library(
@@ -92,7 +93,7 @@ LIBRARIES = (
     Library("pydantic-ai-cosmosdb-persistence", "steps, message history"),
     Library(
         "semantic-kernel",
-        "collections with vectors; without vectors, with `vector_embedding_policy=None`",
+        "collections, with vector search",
         extra="azure,mongo",
     ),
 )

@@ -45,8 +45,7 @@ async def main() -> None:
 async def check_records(store: CosmosNoSqlStore) -> None:
     hotels = store.get_collection(Hotel)
     assert not await hotels.collection_exists()
-    # By default, the policies have an empty list of vectors. The emulator accepts no policy of vectors at all.
-    await hotels.ensure_collection_exists(vector_embedding_policy=None)
+    await hotels.ensure_collection_exists()  # its policies have an empty list of vectors
     assert await store.list_collection_names() == ["hotels"]
     assert await hotels.upsert([Hotel("a", "Paris", 3), Hotel("b", "Rome", 4)]) == ["a", "b"]
     await hotels.upsert(Hotel("b", "Rome", 5))
