@@ -1,6 +1,7 @@
 """Memory files: conflicts, and repeated operations.
 
-Search fails with every account: the harness has made it asynchronous, and the library does not await it.
+Search, which ranks the files in the client, fails with every account: newer harnesses have made it asynchronous, and
+the library does not await it. With pydantic-ai-harness 0.7.0, it works.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from azure.cosmos.exceptions import CosmosHttpResponseError
 from scenario import DIMENSIONS, ENDPOINT, KEY, cosine, embed
 from semantic_kernel.connectors.azure_cosmos_db import CosmosNoSqlCompositeKey, CosmosNoSqlStore
 from semantic_kernel.data.vector import VectorStoreField, vectorstoremodel
@@ -72,9 +73,21 @@ async def check_vectors(store: CosmosNoSqlStore) -> None:
     found = await search(notes, "animal", filter=lambda note: note.text == "a train", include_vectors=True)
     assert [note.vector for note, _ in found] == [embed("a train")]
 
+    assert await refuses_hybrid_search(notes)
+
     await notes.upsert(Note("travel", "the dog", 7, embed("the dog")))
     assert [note.id for note, _ in await search(notes, "animal", top=1)] == ["travel"]
     await notes.ensure_collection_deleted()
+
+
+async def refuses_hybrid_search(notes: Any) -> bool:
+    options = {"vector": embed("dog"), "vector_property_name": "vector", "additional_property_name": "text"}
+    try:
+        found = await notes.hybrid_search("dog", **options)
+        _ = [result async for result in found.results]
+    except CosmosHttpResponseError as error:
+        return "The RRF function is only allowed in the ORDER BY RANK clause" in error.message
+    return False
 
 
 async def search(notes: Any, text: str, **options: Any) -> list[tuple[Note, float]]:
