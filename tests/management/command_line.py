@@ -12,21 +12,22 @@ from shared.settings import Settings
 from tests.blog import Blog
 from tests.running_app import environment_of
 
+_NO_FILE = ("--local-settings", "none.json")
+
 
 async def manage_blog(
     blog: Blog, *arguments: str, database: str | None = None, variables: Mapping[str, str] | None = None
 ) -> Result:
-    """Run a command on the test's database."""
+    """Run a command on the test's database, and without local.settings.json."""
     settings = blog.settings
     environment = {
         "COSMOS": f"AccountEndpoint={settings.account.endpoint};AccountKey={settings.account.key};",
         "BLOG_DATABASE": database or settings.database,
         **(variables or {}),
     }
-    return await asyncio.to_thread(CliRunner().invoke, app, arguments, env=environment)
+    return await asyncio.to_thread(CliRunner().invoke, app, [*_NO_FILE, *arguments], env=environment)
 
 
 async def manage(settings: Settings, *arguments: str) -> Result:
     """Run a command with settings, and without local.settings.json."""
-    no_file = ("--local-settings", "none.json")
-    return await asyncio.to_thread(CliRunner().invoke, app, [*no_file, *arguments], env=environment_of(settings))
+    return await asyncio.to_thread(CliRunner().invoke, app, [*_NO_FILE, *arguments], env=environment_of(settings))
