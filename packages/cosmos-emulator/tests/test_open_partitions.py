@@ -144,8 +144,10 @@ async def test_a_closed_partition_gets_a_new_definition(
 
     policy = {"includedPaths": [{"path": "/n/?"}], "excludedPaths": [{"path": "/*"}]}
     await database.replace_container("items", PartitionKey("/pk"), default_ttl=5, indexing_policy=policy)
-    await _use(others)
-    assert not partition.is_open
+    # Work in the background can open it once more.
+    async with asyncio.timeout(60):
+        while partition.is_open:
+            await _use(others)
 
     assert {one.definition.parts[0].path for one in partition.indexes} == {("n",)}
     clock.advance(6)
