@@ -23,8 +23,11 @@ MOST_WORDS: Final = 10
 # Each page reads those before it again.
 MOST_RESULTS: Final = 200
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+# A page shows parts of long contents. Reading them whole would let a few huge posts delay all other requests.
+_READ_LENGTH: Final = 10_000
 _SHOWN: Final = (
-    "c._id, c.type, c.postId, c.userId, c.userUsername, c.title, c.content, c.commentCount, c.likeCount,"
+    f"c._id, c.type, c.postId, c.userId, c.userUsername, c.title, LEFT(c.content, {_READ_LENGTH}) AS content,"
+    " c.commentCount, c.likeCount,"
     " c.creationDate, c.editedDate"
 )
 
@@ -75,7 +78,8 @@ class SearchQuery:
         has_all = " AND ".join(map(has_word.format, names))
         scores = ", ".join(f"FullTextScore(c.{path}, {', '.join(names)})" for path in ("title", "content"))
         order = "c.type DESC, c.creationDate DESC, c._id DESC" if self.order == "date" else f"RANK RRF({scores})"
-        return f"SELECT {_SHOWN} FROM c WHERE {has_all} ORDER BY {order} OFFSET {skip:d} LIMIT {limit:d}"  # noqa: S608 - two integers
+        page = f"OFFSET {skip:d} LIMIT {limit:d}"
+        return f"SELECT {_SHOWN} FROM c WHERE {has_all} ORDER BY {order} {page}"  # noqa: S608 - integers and names
 
 
 @dataclass(frozen=True)
@@ -97,7 +101,7 @@ class Position:
 
 @dataclass(frozen=True)
 class Results:
-    """A page of posts with their whole content, and the position of the next page if there is one."""
+    """A page of posts with the beginning of their content, and the position of the next page if there is one."""
 
     posts: list[Item]
     next_cursor: Position | None

@@ -48,6 +48,17 @@ async def test_posts_with_all_words_are_found_most_relevant_first(searched: Api)
     assert await found(searched, word, order="date") == [f"All about {word}", "Elsewhere"]
 
 
+@pytest.mark.parametrize("order", ["relevance", "date"])
+async def test_a_word_at_the_end_of_a_long_post_is_found(searched: Api, order: str) -> None:
+    author, word = await searched.new_user(), unique("word").replace("-", "")
+    await post(searched, author, "Long", f"{'Filler. ' * 10_000}{word}")
+    await has(searched, word, ["Long"], order=order)
+
+    found = await searched.send("GET", f"/api/search?q={word}&order={order}")
+
+    assert found.body["items"][0]["content"].startswith("Filler.")
+
+
 async def test_results_follow_edits_renames_and_deletions(searched: Api) -> None:
     author, word = await searched.new_user(), unique("word").replace("-", "")
     first = await post(searched, author, "First", f"Text with {word}.")
