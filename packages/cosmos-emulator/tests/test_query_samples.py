@@ -46,7 +46,7 @@ _BLOCK = re.compile(r"^```(cosmos-db|json|nosql|sql)\s*\n(.*?)^\s*```", re.DOTAL
 
 @dataclass(frozen=True)
 class Sample:
-    """A query with its items and its published result; None if there is none."""
+    """A query with its items and its published result, if it has one."""
 
     name: str
     query: str

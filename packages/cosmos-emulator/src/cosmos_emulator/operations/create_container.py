@@ -60,7 +60,7 @@ async def handle(request: Request) -> Answer:
 
 
 def _source(account: Account, database: Resource, index: SecondaryIndexDefinition) -> Container:
-    """Return the source of a new index. Raises 400 if there is none, or if it cannot have another index."""
+    """Return the source of a new index. Raises 400 if it does not exist or cannot have another index."""
     found = account.resources.find("colls", database.rid, index.source_id)
     if found is None:
         raise CosmosError(400, f"The source '{index.source_id}' of the global secondary index does not exist.")

@@ -38,7 +38,7 @@ class SearchFunctions:
     policies: SearchPolicies
 
     def function(self, call: FunctionCall, parameters: Mapping[str, Json]) -> _Call | None:
-        """Return a function of argument values for a call; None if it is none of these functions. Raises 400."""
+        """Return a function of argument values for a call, or None for any other function. Raises 400."""
         name = call.name
         if name in _ONLY_IN_RANK:
             message = f"The {_ONLY_IN_RANK[name]} function is only allowed in the ORDER BY RANK clause."

@@ -266,7 +266,7 @@ class _Reader:
     # Conditions
 
     def condition(self, node: Expression) -> Condition | None:
-        """Return a condition that every item meets for which the expression is true; None if there is none."""
+        """Return a condition that holds wherever the expression is true, or None."""
         match node:
             case syntax.Logical(operator="AND", operands=operands):
                 found = tuple(one for operand in operands if (one := self.condition(operand)) is not None)

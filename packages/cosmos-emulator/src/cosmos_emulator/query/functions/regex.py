@@ -67,7 +67,7 @@ class RegexFunctions:
         modifiers: JsonOrUndefined = "",
         group: JsonOrUndefined = 0,
     ) -> JsonOrUndefined:
-        """Return the first match, or a group of it; undefined if there is none, for which no value is documented."""
+        """Return the first match or one of its groups. Without a match, it is undefined: no value is documented."""
         found = self.extract_all(text, pattern, modifiers, group, most=1)
         return found[0] if type(found) is list and found else UNDEFINED
 

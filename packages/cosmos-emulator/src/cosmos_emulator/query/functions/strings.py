@@ -76,7 +76,7 @@ def _index_of(text: JsonOrUndefined, part: JsonOrUndefined, start: JsonOrUndefin
 
 
 def _last_index_of(text: JsonOrUndefined, part: JsonOrUndefined, *start: JsonOrUndefined) -> int | Undefined:
-    """Search backward from `start`, where the part must end at the latest."""
+    """Search backward for a part that ends at or before `start`."""
     if type(text) is not str or type(part) is not str:
         return UNDEFINED
     if not start:
