@@ -6,8 +6,10 @@ from typing import Any
 from urllib.parse import quote_plus, urlencode
 
 import pytest
+from cosmos_emulator.search import stop_words
 
 from search.query import MOST_WORDS, QUERY_LENGTH
+from search.stop_words import STOP_WORDS
 from tests.api import Api
 from tests.items import unique
 from tests.polling import eventually
@@ -157,3 +159,8 @@ async def test_a_search_reads_one_partition(searched: Api) -> None:
 
 async def test_without_the_index_there_is_no_api(api: Api) -> None:
     assert (await api.send("GET", "/api/search?q=a1")).status == 404
+
+
+def test_the_search_and_the_emulator_ignore_the_same_words() -> None:
+    # Each has its own copy, because the blog does not import the local stack.
+    assert stop_words.STOP_WORDS == STOP_WORDS
