@@ -199,7 +199,7 @@ async def test_cancel_says_that_a_draft_is_kept(visit: Visit, api: Api) -> None:
     await ada.be(author)
 
     await ada.page.get_by_role("link", name="Cancel").click()
-    await expect(ada.page.locator("ol.posts")).to_be_visible()
+    await expect(ada.page).to_have_url(f"{ada.url}/")
     await expect(ada.status).to_be_empty()
 
     for path, title in (("/write", "A new post"), (f"/posts/{post['id']}/edit", "An edit")):
