@@ -1,6 +1,7 @@
 # ruff: noqa: S608 - the tests build these queries themselves
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -76,6 +77,23 @@ def test_invalid_queries_report_the_reason(text: str, code: str, message: str) -
     error = refusal(text)
     assert error["code"] == code
     assert message in error["message"]
+
+
+def test_all_errors_of_a_query_are_reported_in_the_order_of_the_text() -> None:
+    text = "SELECT d.a, BADFUNC(e.b) FROM c WHERE STARTSWITH(c.a) AND c.n > @least ORDER BY f.a"
+
+    with pytest.raises(CosmosError) as raised:
+        rows(text, [])
+
+    errors = json.loads(raised.value.message)["errors"]
+    assert [(error["code"], text[error["location"]["start"] : error["location"]["end"]]) for error in errors] == [
+        ("SC2001", "d"),
+        ("SC2005", "BADFUNC(e.b)"),
+        ("SC2001", "e"),
+        ("SC2050", "STARTSWITH(c.a)"),
+        ("SC2001", "@least"),
+        ("SC2001", "f"),
+    ]
 
 
 @pytest.mark.parametrize("content", ["1", 1.5, -1, None, [1], True])

@@ -7,7 +7,9 @@ the rejected feature.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from cosmos_emulator.errors import CosmosError
 
@@ -20,24 +22,37 @@ class Location:
     end: int
 
 
-def query_error(code: str, message: str, location: Location | None = None) -> CosmosError:
-    """Return an error whose message is the service's JSON document (azure-cosmos-dotnet-v2#507)."""
-    error: dict[str, object] = {"severity": "Error"}
+class QueryError(CosmosError):
+    """The errors of a query, whose message is the service's JSON document (azure-cosmos-dotnet-v2#507)."""
+
+    def __init__(self, errors: list[dict[str, Any]]) -> None:
+        document = json.dumps({"errors": errors}, separators=(",", ":"), ensure_ascii=False)
+        super().__init__(400, document, is_document=True)
+        self.errors = errors
+
+
+def query_error(code: str, message: str, location: Location | None = None) -> QueryError:
+    """Return one error."""
+    error: dict[str, Any] = {"severity": "Error"}
     if location is not None:
         error["location"] = {"start": location.start, "end": location.end}
-    error |= {"code": code, "message": message}
-    document = json.dumps({"errors": [error]}, separators=(",", ":"), ensure_ascii=False)
-    return CosmosError(400, document, is_document=True)
+    return QueryError([error | {"code": code, "message": message}])
 
 
-def syntax_error(near: str, location: Location) -> CosmosError:
+def together(raised: Iterable[QueryError]) -> QueryError:
+    """Return all errors as one, in the order of the text (.NET SDK, LinqGeneralBaselineTests.TestThenByTranslation)."""
+    errors = (error for each in raised for error in each.errors)
+    return QueryError(sorted(errors, key=lambda error: error.get("location", {"start": 0})["start"]))
+
+
+def syntax_error(near: str, location: Location) -> QueryError:
     """Return SC1001 for the text at a location, SC1002 for the end (azure-cosmos-dotnet-v3#1615)."""
     if not near:
         return query_error("SC1002", "Syntax error, unexpected end-of-file.", location)
     return query_error("SC1001", f"Syntax error, incorrect syntax near '{near}'.", location)
 
 
-def not_supported(feature: str, location: Location | None = None) -> CosmosError:
+def not_supported(feature: str, location: Location | None = None) -> QueryError:
     """Return an error for an unsupported feature."""
     message = f"The specified query includes '{feature}' which is currently not supported."
     return query_error("SC2990", message, location)

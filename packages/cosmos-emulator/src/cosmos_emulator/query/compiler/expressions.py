@@ -21,7 +21,7 @@ from cosmos_emulator.query.compiler.logic import between, coalesce, conditional,
 from cosmos_emulator.query.compiler.operators import BINARY, UNARY
 from cosmos_emulator.query.compiler.paths import path_evaluator, slot_evaluator, step_evaluator
 from cosmos_emulator.query.compiler.scope import Constant, Context, Evaluator, Frame, Scope, Test
-from cosmos_emulator.query.errors import evaluation_error, not_supported, query_error
+from cosmos_emulator.query.errors import QueryError, evaluation_error, not_supported, query_error
 from cosmos_emulator.query.functions import FUNCTIONS, PLANAR_FUNCTIONS, SEARCH_FUNCTIONS, Evaluated, Function
 from cosmos_emulator.query.functions.function import Call, check_arity
 from cosmos_emulator.query.functions.regex import REGEX_FUNCTIONS
@@ -72,7 +72,14 @@ class ExpressionCompiler:
     # Values
 
     def compile(self, node: Expression) -> Evaluator:
-        """Return a closure from a frame to the value. Raises 400."""
+        """Return a closure from a frame to the value. Raises 400, or the context does at the end of `all_errors`."""
+        try:
+            return self._compile(node)
+        except QueryError as error:
+            self._context.add_error(error)
+            return Constant(UNDEFINED)
+
+    def _compile(self, node: Expression) -> Evaluator:
         if self._aggregates is not None and (slot := self._aggregates.slot_of_key(node)) is not None:
             return slot_evaluator(slot)
         match node:
@@ -187,8 +194,8 @@ class ExpressionCompiler:
         more = None if context.functions is None else context.functions.function(node, context.parameters)
         if more is not None:
             return call_evaluator(more, [self.compile(argument) for argument in node.arguments])
-        function = self._known(node)
         arguments = [self.compile(argument) for argument in node.arguments]
+        function = self._known(node)
         call = self._call(function)
         evaluate = call_evaluator(call, arguments)
         if function.evaluated is Evaluated.PER_ROW:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from cosmos_emulator.query.errors import query_error
+from cosmos_emulator.query.errors import QueryError, query_error, together
 from cosmos_emulator.query.functions.regex import RegexFunctions
 from cosmos_emulator.query.syntax import Identifier, MoreFunctions, Parameter, PathCollection, UdfCall
 from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined
@@ -94,6 +95,24 @@ class Context:
     is_planar: bool = False
     functions: MoreFunctions | None = None
     clock: Callable[[], float] = time.time
+    _errors: list[QueryError] | None = None
+
+    @contextmanager
+    def all_errors(self) -> Iterator[None]:
+        """Collect the errors of the expressions that are compiled in this block, and raise them together."""
+        self._errors = []
+        try:
+            yield
+        except QueryError as error:
+            self._errors.append(error)
+        if self._errors:
+            raise together(self._errors)
+
+    def add_error(self, error: QueryError) -> None:
+        """Collect an error of an expression, or raise it outside of `all_errors`."""
+        if self._errors is None:
+            raise error
+        self._errors.append(error)
 
     def new_slot(self) -> int:
         """Allocate a slot."""
