@@ -24,6 +24,7 @@ export function startView(drawer) {
   const list = drawer.querySelector("[data-groups]");
   const diagram = startDiagram(drawer);
   const names = {};
+  const asked = new Set();
   const entries = new Map();
   const opened = new Set();
   const folded = element("p", { className: "hint background", hidden: true });
@@ -71,7 +72,11 @@ export function startView(drawer) {
   function entry(group) {
     const first = group.request;
     // Its name may be another one now.
-    if (first.method === "PUT" && !entries.has(group.key)) delete names[ID.exec(first.path)?.[0]];
+    if (first.method === "PUT" && !entries.has(group.key)) {
+      const [id] = ID.exec(first.path) ?? [];
+      delete names[id];
+      asked.delete(id);
+    }
     const badge = element("span", { className: "badge", ariaDescription: `${first.method} ${first.path}` }, first.name || first.method);
     article().then(({ requests }) => {
       if (first.name) badge.ariaDescription = first.name.split(", ").map(one => `${one}: ${figuresOf(requests, one, first.method).title}`).join(". ");
@@ -154,16 +159,18 @@ export function startView(drawer) {
     return element("span", { className, dataset }, names[id] ?? short(id));
   }
 
-  /** Ask for the names of what is shown. */
+  /** Ask once for the names of what is shown, and show those that are known. */
   async function lookUp() {
-    const unnamed = [...drawer.querySelectorAll("[data-unnamed]")];
-    const unknown = [...new Set(unnamed.map(one => one.dataset.unnamed))].filter(id => !(id in names)).slice(0, 50);
+    const unnamed = () => [...drawer.querySelectorAll("[data-unnamed]")];
+    const unknown = [...new Set(unnamed().map(one => one.dataset.unnamed))].filter(id => !asked.has(id)).slice(0, 50);
     if (unknown.length) {
-      for (const id of unknown) names[id] = short(id);
+      for (const id of unknown) asked.add(id);
       const response = await fetch(`/inspector/names?posts=${unknown}&users=${unknown}`).catch(() => null);
       if (response?.ok) Object.assign(names, await response.json());
+      else for (const id of unknown) asked.delete(id);
     }
-    for (const one of unnamed) one.textContent = names[one.dataset.unnamed] ?? one.textContent;
+    // More can have been shown meanwhile.
+    for (const one of unnamed()) one.textContent = names[one.dataset.unnamed] ?? one.textContent;
     // Beside the key, the beginning of the ID would be there twice.
     for (const one of drawer.querySelectorAll(".key > .hint")) one.hidden = one.textContent === one.previousElementSibling.textContent;
   }

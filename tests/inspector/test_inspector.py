@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -14,7 +15,7 @@ import pytest
 from opentelemetry.context import Context
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.trace import Link, Span, Tracer, set_span_in_context
-from playwright.async_api import Browser, Locator, Page, Response, expect
+from playwright.async_api import Browser, Locator, Page, Response, Route, expect
 
 from bench.models.article import ARTICLE
 from inspector.recorder import KEPT_OPERATIONS, Recorder
@@ -602,6 +603,29 @@ async def test_partition_keys_are_shown_with_their_titles(a_visit: Visit, inspec
 
         key = shown.locator(".key").first
         await expect(key.locator("code")).to_have_text(f"{post['id'][:8]}…")
+        await expect(key).to_contain_text("Kept beside its key")
+
+
+async def test_keys_that_are_shown_while_names_are_loading_get_their_titles(a_visit: Visit, inspected: Api) -> None:
+    post = await inspected.new_post(await inspected.new_user(), "Kept beside its key")
+    are_asked, are_released = asyncio.Event(), asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        are_asked.set()
+        await are_released.wait()
+        await route.continue_()
+
+    async with a_visit() as page:
+        await page.route("**/inspector/names*", hold)
+        await page.goto(f"{inspected.url}/posts/{post['id']}")
+        await asyncio.wait_for(are_asked.wait(), 20)
+        shown = entry(page, "Show a post with its comments")
+        await shown.locator("summary").click()
+        key = shown.locator(".key").first
+        await expect(key).to_contain_text(post["id"][:8])
+
+        are_released.set()
+
         await expect(key).to_contain_text("Kept beside its key")
 
 
