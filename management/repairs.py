@@ -26,7 +26,7 @@ from shared.models.user import User, is_deleted, is_of_deleted, name_version
 from shared.propagation.copies import Copies
 from shared.propagation.erasure import erase_in_post
 from shared.propagation.pacing import Pace
-from shared.propagation.rename_fanout import is_outdated, rename_in_post
+from shared.propagation.rename import is_outdated, rename_in_post
 
 _ATTEMPTS = 20
 

@@ -5,9 +5,10 @@
     ├── UnsupportedBody: EncodedBody
     ├── NotAuthenticated, Forbidden
     ├── NotFound: UserNotFound, PostNotFound, CommentNotFound, ReportNotFound
-    ├── UsernameTaken, AlreadyRegistered, AccountDeleted, TooManyRenames, TooManyExports
+    ├── UsernameTaken, AlreadyRegistered, AccountDeleted
     ├── IdempotencyKeyReused, VersionMismatch
-    ├── DatabaseThrottled, NotReady
+    ├── RetryLater: TooManyRenames, TooManyExports, DatabaseThrottled
+    ├── NotReady
     └── InternalReason
         ├── DatabaseUnavailable, ItemDamaged
         └── DatabaseRefusal: PartitionFull, ItemTooLarge, RequestRefused
@@ -39,6 +40,14 @@ class InternalReason(BlogError):
     def __init__(self, reason: str) -> None:
         super().__init__()
         self.reason = reason
+
+
+class RetryLater(BlogError):
+    """Base class of errors after which the request can succeed in `retry_after_s` seconds."""
+
+    def __init__(self, retry_after_s: float) -> None:
+        super().__init__()
+        self.retry_after_s = retry_after_s
 
 
 class MalformedRequest(BlogError):
@@ -145,30 +154,16 @@ class AccountDeleted(BlogError):
     detail = "This account is being deleted; try again in a few minutes."
 
 
-class TooManyRenames(BlogError):
-    """The user was renamed too often.
-
-    `retry_after_s` is the time until another rename can succeed.
-    """
+class TooManyRenames(RetryLater):
+    """The user was renamed too often."""
 
     detail = "You have changed your name too often; try again later."
 
-    def __init__(self, retry_after_s: float) -> None:
-        super().__init__()
-        self.retry_after_s = retry_after_s
 
-
-class TooManyExports(BlogError):
-    """The user has asked for their data too often.
-
-    `retry_after_s` is the time until they can ask again.
-    """
+class TooManyExports(RetryLater):
+    """The user has asked for their data too often."""
 
     detail = "You have downloaded your data too often; try again later."
-
-    def __init__(self, retry_after_s: float) -> None:
-        super().__init__()
-        self.retry_after_s = retry_after_s
 
 
 class IdempotencyKeyReused(BlogError):
@@ -183,17 +178,13 @@ class VersionMismatch(BlogError):
     detail = "The resource has changed since the version in If-Match; read it again."
 
 
-class DatabaseThrottled(BlogError):
+class DatabaseThrottled(RetryLater):
     """The database is over its provisioned throughput, and retries have failed.
 
     `retry_after_s` is the delay that the database last requested.
     """
 
     detail = "The database is over its provisioned throughput; try again later."
-
-    def __init__(self, retry_after_s: float) -> None:
-        super().__init__()
-        self.retry_after_s = retry_after_s
 
 
 class DatabaseUnavailable(InternalReason):

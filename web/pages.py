@@ -53,7 +53,7 @@ async def page_post(call: Call[None]) -> Context:
 
     With the query parameter comment, the comments start at this one, which costs another point read.
     """
-    stored, post_id, comment_id = (await open_blog()).posts, call.path["postId"], call.comment_id
+    stored, post_id, comment_id = (await open_blog()).posts, call.path["postId"], call.params.get("comment")
     post, commented, liked = await run_all(
         posts.get_post(stored, post_id),
         comments.list_comments_from(stored, post_id, comment_id, limit=call.limit)

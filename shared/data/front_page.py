@@ -23,7 +23,7 @@ RESEND_AFTER_S = 1.0
 
 @dataclass(frozen=True, eq=False)
 class FrontPage:
-    """The posts of one query, as JSON values."""
+    """The posts of one query, as JSON values. Compared by identity, so that a response can be cached for each query."""
 
     posts: list[dict[str, Any]]
 

@@ -1,4 +1,4 @@
-"""Idempotency: the ids of new items, and one record per command with a key, written in the command's transaction.
+"""Idempotency: the IDs of new items, and one record per command with a key, written in the command's transaction.
 
 A record is in the logical partition of the item that its command creates, and expires after 24 hours. It holds a
 fingerprint of the request, and the properties with which a retry finds or restores the first result.

@@ -45,8 +45,8 @@ from shared.models.user import (
 from shared.observability.spans import trace_property
 
 AUTHOR_CACHE_S = 10.0
-# From the end of a deletion, when another process can still know the deleted user: what it writes would be erased, also
-# if it is the new user's. `_ts` has whole seconds, and a lagging replica can refill the cache.
+# From the end of a deletion, when another process can still know the deleted user: what it writes would be erased, even
+# if the new user wrote it. `_ts` has whole seconds, and a lagging replica can refill the cache.
 RECREATE_AFTER_S = AUTHOR_CACHE_S + 5
 
 _authors: TTLCache[tuple[Container, str], Item] = TTLCache(maxsize=10_000, ttl=AUTHOR_CACHE_S)

@@ -19,7 +19,7 @@ from azure.core.utils import CaseInsensitiveDict
 from azure.cosmos.aio import ContainerProxy
 from azure.cosmos.exceptions import CosmosBatchOperationError
 
-from shared.database.date_like_texts import as_sent, stored_form, stored_operations
+from shared.database.date_like_texts import as_sent, stored_form
 from shared.database.refusals import (
     BatchRefused,
     ConcurrentWrite,
@@ -71,7 +71,7 @@ class Container:
     async def read(self, item_id: str, partition_key: str) -> Item | None:
         """One point read. Returns None if the item does not exist.
 
-        If no URL can carry the ID, it is read like `read_latest`.
+        If no URL can carry the ID, a batch reads it, whatever type its partition key has: a repair needs the item.
         """
         if not is_addressable(item_id):
             return await _only_item(self._batch(partition_key, [("read", (item_id,))]))
@@ -109,14 +109,14 @@ class Container:
         predicate: str | None = None,
         etag: str | None = None,
     ) -> Item:
-        """One write of at most ten operations. Raises ItemMissing, ConditionFailed.
+        """One write of at most ten operations, as `patch_of` returns them. Raises ItemMissing, ConditionFailed.
 
         `predicate` cannot take parameters, so it must not contain input from a client.
         """
         _require_addressable(item_id)
         options = {"filter_predicate": predicate, **_if_match(etag)}
         return await self._write(
-            _OF_EXISTING, self.proxy.patch_item, item_id, partition_key, stored_operations(operations), **options
+            _OF_EXISTING, self.proxy.patch_item, item_id, partition_key, list(operations), **options
         )
 
     async def delete(self, item_id: str, partition_key: str, *, etag: str | None = None) -> None:
@@ -153,7 +153,8 @@ class Container:
         async def attempt() -> list[dict[str, Any]]:
             # The SDK removes entries from the options it gets.
             copied: list[Any] = [
-                (name, _stored(name, arguments), dict(*options)) for name, arguments, *options in operations
+                (name, tuple(map(stored_form, arguments)) if name != "patch" else arguments, dict(*options))
+                for name, arguments, *options in operations
             ]
             with _keeping_session(self.proxy):
                 return await self.proxy.execute_item_batch(copied, partition_key)
@@ -339,15 +340,9 @@ def _keeping_session(proxy: ContainerProxy) -> Iterator[None]:
 
 
 def patch_of(values: Mapping[str, object], **increments: int) -> list[dict[str, Any]]:
-    sets = [{"op": "set", "path": f"/{name}", "value": value} for name, value in values.items()]
+    """Return the operations of a patch. Texts that people write are in their stored form."""
+    sets = [{"op": "set", "path": f"/{name}", "value": value} for name, value in stored_form(dict(values)).items()]
     return sets + [{"op": "incr", "path": f"/{name}", "value": value} for name, value in increments.items()]
-
-
-def _stored(operation: str, arguments: Sequence[Any]) -> tuple[Any, ...]:
-    if operation == "patch":
-        item_id, operations = arguments
-        return item_id, stored_operations(operations)
-    return tuple(map(stored_form, arguments))
 
 
 def _named(parameters: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -18,7 +18,6 @@ code that reads one from a change parses it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 # The properties with texts that people write, at any depth.
@@ -27,8 +26,8 @@ TEXTS = ("title", "content", "reason")
 _MARK = "text:"
 _LOOKS_LIKE_A_DATE = r"(/Date\(.*\)/|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.+Zz-]{8,29})"
 # A text that already starts with the mark gets another one, so that it can be restored.
-_TO_MARK = re.compile(f"({_MARK})*{_LOOKS_LIKE_A_DATE}", re.DOTALL)
-_MARKED = re.compile(f"({_MARK})+{_LOOKS_LIKE_A_DATE}", re.DOTALL)
+_START = re.compile(rf"\A(?=({_MARK})*{_LOOKS_LIKE_A_DATE}\Z)", re.DOTALL)
+_MARK_AT_START = re.compile(rf"\A{_MARK}(?=({_MARK})*{_LOOKS_LIKE_A_DATE}\Z)", re.DOTALL)
 
 # For REGEXMATCH with the modifier `s`. Alone, `$` also matches before a line break at the end.
 UNMARKED = rf"^{_LOOKS_LIKE_A_DATE}$(?!\n)"
@@ -36,40 +35,22 @@ UNMARKED = rf"^{_LOOKS_LIKE_A_DATE}$(?!\n)"
 
 def stored_form(value: Any) -> Any:
     """Return an item, or a list of items, as it is stored."""
-    return _converted(value, _mark)
-
-
-def stored_operations(operations: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return patch operations whose values are as they are stored."""
-    return [_stored_operation(operation) for operation in operations]
+    return _converted(value, _START, _MARK)
 
 
 def as_sent(value: Any) -> Any:
     """Return a stored item, or a list of items, with its texts as they were sent."""
-    return _converted(value, _unmark)
+    return _converted(value, _MARK_AT_START, "")
 
 
-def _stored_operation(operation: Mapping[str, Any]) -> dict[str, Any]:
-    if "value" not in operation:
-        return dict(operation)
-    name = operation["path"].rpartition("/")[2]
-    return {**operation, **{"value": stored_form({name: operation["value"]})[name]}}
-
-
-def _mark(text: str) -> str:
-    return _MARK + text if _TO_MARK.fullmatch(text) else text
-
-
-def _unmark(text: str) -> str:
-    return text[len(_MARK) :] if _MARKED.fullmatch(text) else text
-
-
-def _converted(value: Any, convert: Callable[[str], str]) -> Any:
+def _converted(value: Any, found: re.Pattern[str], replacement: str) -> Any:
     if isinstance(value, dict):
         return {
-            name: convert(part) if name in TEXTS and isinstance(part, str) else _converted(part, convert)
+            name: found.sub(replacement, part)
+            if name in TEXTS and isinstance(part, str)
+            else _converted(part, found, replacement)
             for name, part in value.items()
         }
     if isinstance(value, list):
-        return [_converted(part, convert) for part in value]
+        return [_converted(part, found, replacement) for part in value]
     return value

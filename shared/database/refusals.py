@@ -62,7 +62,7 @@ _REFUSALS: dict[int, type[Exception]] = {404: ItemMissing, 409: ItemExists, 412:
 
 @contextmanager
 def blog_errors(*expected: type[Exception]) -> Iterator[None]:
-    """Raise the blog's error for an SDK exception in this block, whose caller handles the `expected` refusals.
+    """Raise the blog's error for an SDK exception in this block. The caller handles the `expected` refusals.
 
     These are ItemMissing, ItemExists, ConditionFailed, BatchRefused and ScriptFailed. Any other refusal becomes a
     BlogError, so that no answer of the database is an internal error.

@@ -50,11 +50,9 @@ SESSION_WAIT_S: Final = 0.05
 
 COMMIT_ROUNDS: Final = 8
 
-# Consecutive refusals of a rename's writes in one partition, before the change is stored in `failures`.
-RENAMING_REFUSALS: Final = 20
-
-# The same for the expiry of the comments and likes of a deleted post.
-EXPIRY_REFUSALS: Final = 20
+# Consecutive refusals of the batches of a rename, an erasure or an expiry in one partition, before the change is stored
+# in `failures`.
+FAN_OUT_REFUSALS: Final = 20
 
 RENAME_ATTEMPTS: Final = 10
 RENAME_WAIT_S: Final = 0.02

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from typing import Any
 from urllib.parse import unquote
 from urllib.request import getproxies
@@ -43,7 +44,8 @@ class SessionTransport(AioHttpTransport):  # type: ignore[misc]  # untyped
         scope, rid = current_scope(), request.headers.get(_RID)
         if scope is None or rid is None:
             return await self._send(request, **options)
-        return await scope.session.send(request, rid, lambda: self._send(request, **options), is_read=_is_read(request))
+        send = partial(self._send, request, **options)
+        return await scope.session.send(request, rid, send, is_read=_is_read(request))
 
     async def _send(self, request: Any, **options: Any) -> Any:
         """Send once.

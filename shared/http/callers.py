@@ -48,9 +48,6 @@ class BackEnd:
     def is_moderator(self) -> bool:
         return True
 
-    def is_user(self, user_id: str) -> bool:  # noqa: ARG002 - as for a signed-in caller
-        return True
-
 
 @dataclass(frozen=True)
 class SignedIn:
@@ -63,9 +60,6 @@ class SignedIn:
     def owner(self) -> uuid.UUID:
         """The author of the posts and comments that their commands apply to."""
         return self.user
-
-    def is_user(self, user_id: str) -> bool:
-        return str(self.user) == user_id
 
 
 Caller = BackEnd | SignedIn
@@ -134,7 +128,7 @@ def _has_moderator_role(headers: Mapping[str, str]) -> bool:
 
 def require_can_act_as(caller: Caller, user_id: str) -> None:
     """Raise Forbidden unless the caller acts as this user."""
-    if isinstance(caller, SignedIn) and not caller.is_user(user_id):
+    if isinstance(caller, SignedIn) and str(caller.user) != user_id:
         raise Forbidden(f"You cannot act as the user {user_id!r}; your user ID is {str(caller.user)!r}.")
 
 

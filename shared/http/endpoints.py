@@ -141,7 +141,7 @@ class Endpoint:
         return response
 
     def _parse(self, request: func.HttpRequest) -> Call[Any]:
-        """Authenticate the caller of a command, then parse. Nobody else learns whether parsing fails.
+        """Authenticate the caller of a command, then parse, so that only such a caller learns why parsing fails.
 
         Raises Forbidden if the path or body names a user that the caller cannot act as.
         """

@@ -115,6 +115,6 @@ def _headers_of(error: Exception, problem: Problem) -> dict[str, str]:
         code = ', error="insufficient_scope", error_description="The caller cannot do this."'
         return {"WWW-Authenticate": challenge + code}
     retry_after_s: float | None = problem.retry_after_s
-    if isinstance(error, errors.DatabaseThrottled | errors.TooManyRenames | errors.TooManyExports):
+    if isinstance(error, errors.RetryLater):
         retry_after_s = error.retry_after_s
     return {} if retry_after_s is None else {"Retry-After": str(max(1, math.ceil(retry_after_s)))}

@@ -64,7 +64,7 @@ class Copies:
         for _ in range(COPY_ATTEMPTS):
             if exists:
                 with suppress(ItemMissing):
-                    return not await self._update(copy)
+                    return await self._update(copy)
             with suppress(ItemExists):
                 await self.container.create(copy, post_trigger=self.trigger)
                 return True
@@ -97,7 +97,7 @@ class Copies:
             await self.put(post)
 
     async def _update(self, copy: Item) -> bool:
-        """Return False if the copy is already at this version or newer. Raises ItemMissing."""
+        """Update the copy. Return True if it was already at this version or newer. Raises ItemMissing."""
         operations = patch_of({name: copy[name] for name in _CHANGING if name in copy})
         # Predicates take no parameters; `version` was checked to be a number. Posts without a version count as 0, and
         # one such state can replace another.
@@ -105,8 +105,8 @@ class Copies:
         try:
             await self.container.patch(copy["id"], copy[self.partition_key], operations, predicate=older)
         except ConditionFailed:
-            return False
-        return True
+            return True
+        return False
 
     async def remove(self, post: Item) -> None:
         """Delete the copy, if there is one: one write. Accepts the post, its tombstone, or the copy."""

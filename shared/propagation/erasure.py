@@ -10,25 +10,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final
 
 from shared.data.posts import delete_post
-from shared.database.container import Container, Operation, patch_of
-from shared.database.refusals import BatchRefused, ConditionFailed, ItemMissing
-from shared.database.retries import RENAMING_REFUSALS
-from shared.errors import DatabaseUnavailable, NoProgress, PostNotFound
+from shared.database.container import Container, patch_of
+from shared.database.refusals import ConditionFailed, ItemMissing
+from shared.errors import PostNotFound
 from shared.models.base import DELETED_TYPE, Item
 from shared.models.post import Post
 from shared.models.report import Report
 from shared.models.user import name_version
 from shared.observability.spans import trace_property
-from shared.propagation.fan_out import MAX_TRANSACTIONS, fan_out
+from shared.propagation.fan_out import ITEMS_PER_TRANSACTION, fan_out, write_batch, write_found
 from shared.propagation.pacing import Pace
-from shared.propagation.rename_fanout import ITEMS_PER_TRANSACTION
 from shared.transactions.batches import expiries, remove_items
 
 # The items of accounts up to a `nameVersion`: a later account of the same user keeps its items. A damaged post in the
-# partition of another one is left, because its deletion would be that of the other post.
+# partition of another one is left, because deleting it would delete the other post.
 _OF_USER: Final = (
     "c.userId = @userId AND (NOT IS_DEFINED(c.nameVersion) OR c.nameVersion <= @nameVersion) AND (c.type IN ('comment',"
     " 'like', 'report') OR (c.id = c.postId AND (c.type = 'post' OR"
@@ -52,7 +51,7 @@ async def erase(posts: Container, user: Item, pace: Pace) -> int:
 
     async def erase_in(post_id: str, items: Sequence[Item]) -> None:
         for start in range(0, len(items), ITEMS_PER_TRANSACTION):
-            if not await _erase_items(posts, post_id, items[start : start + ITEMS_PER_TRANSACTION], pace):
+            if not await _erase_items(posts, post_id, pace, items[start : start + ITEMS_PER_TRANSACTION]):
                 await erase_in_post(posts, post_id, user, pace)
                 return
 
@@ -62,20 +61,9 @@ async def erase(posts: Container, user: Item, pace: Pace) -> int:
 async def erase_in_post(posts: Container, post_id: str, user: Item, pace: Pace) -> None:
     """Delete the user's post, or their comments and like on a post; safe to repeat. Raises NoProgress.
 
-    `user` is a tombstone, or the later account of a deleted user. A query in one partition and a batch for each 25
-    items, until the query finds none.
+    `user` is a tombstone, or the later account of a deleted user. See `write_found`.
     """
-    parameters = {**_parameters(user), "limit": ITEMS_PER_TRANSACTION}
-    refusals = 0
-    await posts.catch_up(post_id)
-    for _ in range(MAX_TRANSACTIONS):
-        items = await posts.query(_IN_POST, parameters, partition_key=post_id, page_size=ITEMS_PER_TRANSACTION)
-        if not items:
-            return
-        refusals = 0 if await _erase_items(posts, post_id, items, pace) else refusals + 1
-        if refusals == RENAMING_REFUSALS:
-            raise NoProgress(f"the erasure in post {post_id} was refused {refusals} times in a row")
-    raise DatabaseUnavailable(f"the erasure in post {post_id} did not finish in {MAX_TRANSACTIONS} transactions")
+    await write_found(posts, post_id, _IN_POST, _parameters(user), partial(_erase_items, posts, post_id, pace))
 
 
 async def erase_from_failures(failures: Container, user_id: str) -> None:
@@ -90,14 +78,14 @@ async def erase_from_failures(failures: Container, user_id: str) -> None:
             await failures.patch(failure["id"], failure["source"], patch_of({"change": None}))
 
 
-async def _erase_items(posts: Container, post_id: str, items: Sequence[Item], pace: Pace) -> bool:
+async def _erase_items(posts: Container, post_id: str, pace: Pace, items: Sequence[Item]) -> bool:
     """Delete known items of one post; return False if one of them has changed, so that they must be read again."""
     reports = [item["id"] for item in items if item["type"] == Report.TYPE]
     if reports:
         # Emptied instead of deleted, because the change feed reports no deletions. They expire as before.
         emptied = patch_of({"userId": "", "reason": "", **trace_property()})
         async with pace.transaction(len(reports)):
-            if not await _write_all(posts, post_id, [("patch", (report_id, emptied)) for report_id in reports]):
+            if not await write_batch(posts, post_id, [("patch", (report_id, emptied)) for report_id in reports]):
                 return False
         items = [item for item in items if item["type"] != Report.TYPE]
     if not items:
@@ -117,16 +105,7 @@ async def _erase_items(posts: Container, post_id: str, items: Sequence[Item], pa
         try:
             return await remove_items(posts, post_id, items)
         except PostNotFound:
-            return await _write_all(posts, post_id, expiries(post_id, items))
-
-
-async def _write_all(posts: Container, post_id: str, operations: Sequence[Operation]) -> bool:
-    """Write a batch; return False if one of its items is missing."""
-    try:
-        await posts.batch(post_id, operations)
-    except BatchRefused:
-        return False
-    return True
+            return await write_batch(posts, post_id, expiries(post_id, items))
 
 
 def _parameters(user: Item) -> dict[str, Any]:

@@ -6,13 +6,18 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 
-from shared.database.container import Container
+from shared.database.container import Container, Operation
+from shared.database.refusals import BatchRefused
+from shared.database.retries import FAN_OUT_REFUSALS
+from shared.errors import DatabaseUnavailable, NoProgress
 from shared.models.base import Item
 from shared.propagation.concurrency import for_each
 from shared.propagation.delivery import DATABASE_ERRORS
 
 # Transactions in one post.
 MAX_TRANSACTIONS: Final = 10_000
+# An item costs about 11 RU to rename, and a container has at least 400 RU/s.
+ITEMS_PER_TRANSACTION: Final = 25
 _PORTION: Final = 1000
 
 
@@ -64,3 +69,37 @@ async def fan_out(
     if errors:
         raise errors[0]
     return count
+
+
+async def write_found(
+    posts: Container,
+    post_id: str,
+    query: str,
+    parameters: Mapping[str, Any],
+    write: Callable[[Sequence[Item]], Awaitable[bool]],
+) -> None:
+    """Query one post for 25 items and `write` them, until the query finds none; safe to repeat.
+
+    The query finds everything that was written before this call. `write` returns False if it was refused because one of
+    the items has changed since the query. Raises NoProgress.
+    """
+    parameters = {**parameters, "limit": ITEMS_PER_TRANSACTION}
+    refusals = 0
+    await posts.catch_up(post_id)
+    for _ in range(MAX_TRANSACTIONS):
+        items = await posts.query(query, parameters, partition_key=post_id, page_size=ITEMS_PER_TRANSACTION)
+        if not items:
+            return
+        refusals = 0 if await write(items) else refusals + 1
+        if refusals == FAN_OUT_REFUSALS:
+            raise NoProgress(f"writes to items of post {post_id} were refused {refusals} times in a row")
+    raise DatabaseUnavailable(f"the writes to items of post {post_id} did not finish in {MAX_TRANSACTIONS} batches")
+
+
+async def write_batch(posts: Container, post_id: str, operations: Sequence[Operation]) -> bool:
+    """Write a batch; return False if it was refused because one of its items is missing or has changed."""
+    try:
+        await posts.batch(post_id, operations)
+    except BatchRefused:
+        return False
+    return True

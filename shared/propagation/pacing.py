@@ -41,7 +41,7 @@ class Pace:
         self._running: set[Scope] = set()
         self._next_s = 0.0
         self._interval_s = FIRST_S
-        self._left_after_a_second = _UNTIL_429
+        self._factor_per_s = _UNTIL_429
         self._slowed_s = 0.0
 
     @asynccontextmanager
@@ -57,7 +57,7 @@ class Pace:
                     await asyncio.sleep(wait_s)
                 started_s = time.monotonic()
                 self._next_s = started_s + estimate_ru * self._interval_s
-                self._interval_s *= self._left_after_a_second ** (estimate_ru * self._interval_s)
+                self._interval_s *= self._factor_per_s ** (estimate_ru * self._interval_s)
             try:
                 with nested_scope() as scope:
                     self._running.add(scope)
@@ -77,5 +77,5 @@ class Pace:
     def _slow_down(self, estimate_ru: float) -> None:
         self._slowed_s = time.monotonic()
         self._interval_s = min(max(FIRST_S, 2 * self._interval_s), _LONGEST_S)
-        self._left_after_a_second = _AFTER_429
+        self._factor_per_s = _AFTER_429
         self._next_s = self._slowed_s + estimate_ru * self._interval_s

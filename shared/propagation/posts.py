@@ -13,14 +13,11 @@ Each write to `posts` comes back as a change, which already has the current name
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from shared.data.blog import Blog
 from shared.database.container import BATCH_LIMIT, Container, is_addressable
-from shared.database.refusals import BatchRefused
-from shared.database.retries import EXPIRY_REFUSALS
-from shared.errors import NoProgress
 from shared.models.base import DELETED_TYPE, Item, integer_of, is_item_id, string_of
 from shared.models.comment import Comment
 from shared.models.like import Like
@@ -32,8 +29,9 @@ from shared.propagation.change_feeds import POSTS_CHANGE_FEED
 from shared.propagation.copies import Copies, FrontPageIndex, refill, trim
 from shared.propagation.delivery import DATABASE_ERRORS, handle_each
 from shared.propagation.erasure import erase_in_post
+from shared.propagation.fan_out import write_batch, write_found
 from shared.propagation.pacing import Pace
-from shared.propagation.rename_fanout import ITEMS_PER_TRANSACTION, is_outdated, rename_in_post
+from shared.propagation.rename import is_outdated, rename_in_post
 from shared.propagation.reports import update_reported_item
 from shared.transactions.batches import expiries
 
@@ -138,6 +136,7 @@ class _Delivery:
                 await rename_in_post(self.blog.posts, post_id, author, procedure=procedure, pace=self.pace)
         elif change["type"] == Post.TYPE:
             await self._copy(change)
+        # A current comment or like needs nothing: its post, whose counts it changed, is another change.
 
     async def _copy(self, post: Item) -> None:
         copy = short_form(post)
@@ -211,18 +210,11 @@ class _Delivery:
 async def expire_contributions(posts: Container, post_id: str, pace: Pace) -> None:
     """Set a TTL on the comments and likes of a deleted post: a query and a batch for each 25 of them, at a pace.
 
-    The queries must be at least as new as the deletion. No comments and likes are added after it. Raises NoProgress.
+    No comments and likes are added after the deletion. See `write_found`. Raises NoProgress.
     """
-    refusals = 0
-    await posts.catch_up(post_id)
-    while items := await posts.query(
-        _CONTRIBUTIONS, {"limit": ITEMS_PER_TRANSACTION}, partition_key=post_id, page_size=ITEMS_PER_TRANSACTION
-    ):
-        try:
-            async with pace.transaction(len(items)):
-                await posts.batch(post_id, expiries(post_id, items))
-            refusals = 0
-        except BatchRefused as refused:  # one of them has expired or changed since the query
-            refusals += 1
-            if refusals == EXPIRY_REFUSALS:
-                raise NoProgress(f"the expiry of the items of post {post_id} was refused {refusals} times") from refused
+
+    async def expire(items: Sequence[Item]) -> bool:
+        async with pace.transaction(len(items)):
+            return await write_batch(posts, post_id, expiries(post_id, items))
+
+    await write_found(posts, post_id, _CONTRIBUTIONS, {}, expire)

@@ -7,21 +7,18 @@ By transactional batches, or by the article's stored procedure, which has the sa
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final
 
 from shared.database.container import Container, Operation, patch_of
-from shared.database.refusals import BatchRefused
-from shared.database.retries import RENAMING_REFUSALS
+from shared.database.retries import FAN_OUT_REFUSALS
 from shared.errors import DatabaseUnavailable, NoProgress
 from shared.models.base import Item
 from shared.models.post import Post
 from shared.models.user import name_version
 from shared.observability.spans import trace_property
-from shared.propagation.fan_out import MAX_TRANSACTIONS, fan_out
+from shared.propagation.fan_out import ITEMS_PER_TRANSACTION, MAX_TRANSACTIONS, fan_out, write_batch, write_found
 from shared.propagation.pacing import Pace
-
-# An item costs about 11 RU to rename, and a container has at least 400 RU/s.
-ITEMS_PER_TRANSACTION: Final = 25
 
 # The items that do not have the user's current username yet.
 _OUTDATED: Final = (
@@ -40,10 +37,13 @@ async def fan_out_rename(posts: Container, user: Item, procedure: str | None, pa
     """
 
     async def rename_in(post_id: str, items: Sequence[Item]) -> None:
-        if procedure is None:
-            await _rename_items(posts, post_id, items, user, pace)
-        else:
+        if procedure is not None:
             await _call(procedure, posts, post_id, user, pace, expected=len(items))
+            return
+        for start in range(0, len(items), ITEMS_PER_TRANSACTION):
+            if not await _rename_items(posts, post_id, user, pace, items[start : start + ITEMS_PER_TRANSACTION]):
+                await rename_in_post(posts, post_id, user, pace=pace)
+                return
 
     return await fan_out(posts, _OUTDATED, _parameters(user), rename_in)
 
@@ -53,29 +53,14 @@ async def rename_in_post(
 ) -> None:
     """Write the user's current name to all their items of one post; safe to repeat.
 
-    A query in one partition and a batch for each 25 items, until the query finds none, or calls of `procedure`. It sees
-    every item from before this call. Items that a later rename wrote stay unchanged. Raises NoProgress.
+    By `write_found` or by calls of `procedure`. Items that a later rename wrote stay unchanged. Raises NoProgress.
     """
     pace = pace or Pace()
     if procedure is not None:
         await _call(procedure, posts, post_id, user, pace, expected=1)
         return
-    parameters = _parameters(user) | {"limit": ITEMS_PER_TRANSACTION}
-    refusals = 0
-    await posts.catch_up(post_id)
-    for _ in range(MAX_TRANSACTIONS):
-        items = await posts.query(_IN_POST, parameters, partition_key=post_id, page_size=ITEMS_PER_TRANSACTION)
-        if not items:
-            return
-        try:
-            async with pace.transaction(len(items)):
-                await posts.batch(post_id, [_rename(item, user) for item in items])
-            refusals = 0
-        except BatchRefused as refused:  # an item was written or deleted after the query
-            refusals += 1
-            if refusals == RENAMING_REFUSALS:
-                raise NoProgress(f"renames in post {post_id} were refused {refusals} times in a row") from refused
-    raise DatabaseUnavailable(f"renaming in post {post_id} did not finish in {MAX_TRANSACTIONS} batches")
+    write = partial(_rename_items, posts, post_id, user, pace)
+    await write_found(posts, post_id, _IN_POST, _parameters(user), write)
 
 
 def is_outdated(item: Item, user: Item) -> bool:
@@ -84,15 +69,10 @@ def is_outdated(item: Item, user: Item) -> bool:
     return not is_newer and item.get("userUsername") != user["username"]
 
 
-async def _rename_items(posts: Container, post_id: str, items: Sequence[Item], user: Item, pace: Pace) -> None:
-    """Rename known items of one post; only their `id` and `type` are used. If a batch is refused, rename all."""
-    try:
-        for start in range(0, len(items), ITEMS_PER_TRANSACTION):
-            some = items[start : start + ITEMS_PER_TRANSACTION]
-            async with pace.transaction(len(some)):
-                await posts.batch(post_id, [_rename(item, user) for item in some])
-    except BatchRefused:
-        await rename_in_post(posts, post_id, user, pace=pace)
+async def _rename_items(posts: Container, post_id: str, user: Item, pace: Pace, items: Sequence[Item]) -> bool:
+    """Rename items of one post; only their `id` and `type` are used. Return False if the batch was refused."""
+    async with pace.transaction(len(items)):
+        return await write_batch(posts, post_id, [_rename(item, user) for item in items])
 
 
 async def _call(procedure: str, posts: Container, post_id: str, user: Item, pace: Pace, *, expected: int) -> None:
@@ -108,7 +88,7 @@ async def _call(procedure: str, posts: Container, post_id: str, user: Item, pace
         if not answer["more"]:
             return
         without_progress = 0 if answer["updated"] else without_progress + 1
-        if without_progress == RENAMING_REFUSALS:
+        if without_progress == FAN_OUT_REFUSALS:
             raise NoProgress(f"{procedure} ran out of time {without_progress} times in a row before it renamed an item")
     raise DatabaseUnavailable(f"{procedure} did not finish in {MAX_TRANSACTIONS} calls")
 

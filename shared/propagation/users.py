@@ -23,7 +23,7 @@ from shared.propagation.concurrency import for_each
 from shared.propagation.delivery import handle_each
 from shared.propagation.erasure import erase, erase_from_failures
 from shared.propagation.pacing import Pace
-from shared.propagation.rename_fanout import fan_out_rename
+from shared.propagation.rename import fan_out_rename
 
 # Former names released between two writes of the list of the remaining ones.
 _PORTION = 100

@@ -39,7 +39,7 @@ class Added:
 async def add_item(posts: Container, item: Item, record: Item | None = None) -> Added:
     """Add a comment or like, its count and its idempotency record.
 
-    One batch. If the item or record exists: a refused batch and a point read for each of the two.
+    One batch. If the item or record exists: a refused batch, and a point read of each.
 
     An existing item with this id is returned unchanged and counted once. If the record exists, the command is a
     retry: it returns what the first one returned, even if that like was deleted. Raises PostNotFound,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from shared.data.posts import delete_post
 from shared.errors import CommentNotFound, IdempotencyKeyReused, PostNotFound, VersionMismatch
 from shared.models.base import Item, Resource, edit_of
-from shared.propagation.rename_fanout import rename_in_post
+from shared.propagation.rename import rename_in_post
 from shared.transactions import Transactions
 from shared.transactions.batches import remove_item
 from tests.blog import Blog, EmulatorThread, new_blog
