@@ -182,7 +182,7 @@ async def test_settings_show_and_change_the_definition(explorer: Explorer, order
 async def test_settings_show_the_source_of_an_index(
     explorer: Explorer, emulator: CosmosEmulator, orders: ContainerProxy
 ) -> None:
-    definition = "SELECT c.id, c.total FROM c"
+    definition = f"SELECT c.id, c.total, {', '.join(f'c.property{number}' for number in range(20))} FROM c"  # noqa: S608
     async with CosmosClient(emulator.endpoint, emulator.key) as client:
         source = GlobalSecondaryIndexDefinition("orders", definition)
         database = client.get_database_client("db")
@@ -196,6 +196,9 @@ async def test_settings_show_the_source_of_an_index(
         while "Active" not in await explorer.page.locator("#facts").inner_text():
             await explorer.page.reload()
             await expect(explorer.page.locator("#facts")).to_contain_text("Status")
+    await explorer.page.set_viewport_size({"width": 360, "height": 740})
+    assert await explorer.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert await explorer.violations() == []
 
 
 async def test_a_key_without_rights_is_told_what_to_do(
