@@ -1,52 +1,65 @@
 """The hand-made views of this project beside global secondary indexes: `python -m bench.secondary_indexes`.
 
 The same blog as in bench/request_charges.py. Reads are charged by the emulator's model. The service's charge for
-updating an index is not documented: the estimate is that of the same writes in containers with the policy of the index.
+updating an index is not documented: the estimate is that of the same writes in a container with the policy of the
+index. Each view has an index of its own.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
 
 from azure.cosmos import GlobalSecondaryIndexDefinition, PartitionKey
 from azure.cosmos.aio import DatabaseProxy
 
+from bench.models.change_feeds import ChangeFeedFollower
+from bench.models.interface import ChangeFeed
+from bench.models.observation import observed, observed_client
+from bench.models.project_model import ProjectModel
 from bench.request_charges import add_comment, add_like, add_post, fill
-from bench.servers import REPOSITORY, Server, emulator
+from bench.servers import Server, emulator
 from bench.tables import table
-from management.account import open_blog, signed_in
+from management.account import open_blog
 from management.provision import provision
-from shared.data.blog import Blog
 from shared.data.posts import FRONT_PAGE_LENGTH, get_post, list_posts_of_user, list_recent_posts
 from shared.database.container import Container
-from shared.database.containers import container_definitions
-from shared.database.scope import request_scope
+from shared.database.containers import FEED, POSTS, USERS, container_definitions
 from shared.models.base import Item
-from shared.propagation.posts import handle_changed_posts
 
 PARTITIONS: Final = (1, 4)
 # All that a list of posts shows. Without WHERE, comments and likes are in the index, too.
 _DEFINITION: Final = (
-    "SELECT c.type, c.postId, c.userId, c.userUsername, c.title, c.content, c.commentCount, c.likeCount, c.version,"
-    " c.nameVersion, c.creationDate FROM c"
+    "SELECT c.id, c.type, c.postId, c.userId, c.userUsername, c.title, c.content, c.commentCount, c.likeCount,"
+    " c.version, c.nameVersion, c.creationDate, c.editedDate FROM c"
 )
 _KEYS: Final = {"by-user": "/userId", "by-type": "/type"}
 _NEWEST: Final = (
     "SELECT * FROM c WHERE c.type = 'post' ORDER BY c.type DESC, c.creationDate DESC, c.id DESC OFFSET 0 LIMIT @limit"
 )
 _OF_USER: Final = "SELECT c._id, c.postId FROM c WHERE c.type IN ('post', 'comment', 'like')"
+_OF_POST: Final = "SELECT * FROM c WHERE c.postId = @id"
 _ACROSS: Final = f"{_OF_USER.replace('c._id', 'c.id')} AND c.userId = @userId"
-_VIEWS: Final = ("shared/propagation/posts.py", "shared/propagation/copies.py")
+Row = tuple[str, float, float]
+"""What is done, and its charge by hand and with an index."""
 
 
-async def measure(server: Server) -> list[tuple[str, float, float]]:
-    """Return the charges of each row: by hand, and with indexes."""
+class _Read(ProjectModel):
+    """Reads the change feed of `posts`, as the service must for an index, and does nothing else."""
+
+    @property
+    def change_feeds(self) -> Sequence[ChangeFeed]:
+        return (ChangeFeed(POSTS, _ignore),)
+
+
+async def measure(server: Server) -> tuple[list[Row], dict[str, float]]:
+    """Return the rows, and the sizes of an index's items by type, in KB."""
     configuration = server.settings("views")
     await provision(configuration)
-    async with signed_in(configuration) as client:
+    async with observed_client(configuration) as client:
         blog = await open_blog(client, configuration.database)
         author, post = await fill(blog)
         database = client.get_database_client(configuration.database)
@@ -70,42 +83,49 @@ async def measure(server: Server) -> list[tuple[str, float, float]]:
                 lambda: by_user.query(_OF_USER, {}, partition_key=user_id, page_size=100),
             ),
         ]
-        found: list[tuple[str, float, float]] = []
+        found: list[Row] = []
         for name, by_hand, indexed in reads:
             await server.next_second()
             found.append((name, await _charge(by_hand()), await _charge(indexed())))
-        new = await add_post(blog, author)
-        found.append(("update the views after a new post", await _by_hand(blog, new), await _updates(plain, [new])))
         for container in plain:
             await container.create(_projected(post))
-        for name, add in (("comment", add_comment), ("like", add_like)):
-            item = await add(blog, post, author)
-            changed = await get_post(blog.posts, post["id"])
-            indexed_ru = await _updates(plain, [item, changed])
-            found.append((f"update the views after a {name}", await _by_hand(blog, changed), indexed_ru))
-        return found
+        functions = await ChangeFeedFollower.start(ProjectModel(database), from_now=True)
+        service = await ChangeFeedFollower.start(_Read(database), from_now=True)
+        commands: dict[str, Callable[[], Awaitable[Item]]] = {
+            "a new post": lambda: add_post(blog, author),
+            "a comment": lambda: add_comment(blog, post, author),
+            "a like": lambda: add_like(blog, post, author),
+        }
+        for name, command in commands.items():
+            await server.next_second()
+            item = await command()
+            changed = [item] if item["type"] == "post" else [item, await get_post(blog.posts, post["id"])]
+            await server.next_second()
+            with observed() as read:
+                await service.settle(together=True)
+            with observed() as handled:
+                await functions.settle(together=True)
+            written = [await _charge(_write(container, changed)) for container in plain]
+            for view, copies, charge_ru in zip(("Q3", "Q6"), (USERS, FEED), written, strict=True):
+                found.append((f"update {view} after {name}", handled.by_container[copies], charge_ru))
+            found.append((f"read `posts` after {name}", handled.by_container[POSTS], read.by_container[POSTS]))
+        items = await _all(by_type.query_across(_OF_POST, {"id": post["id"]}, page_size=100))
+        return found, {item["type"]: _kb(item) for item in items}
 
 
-async def _by_hand(blog: Blog, post: Item) -> float:
-    """Return the charge of the change-feed function for a post that is new or has new counts."""
-    return await _charge(handle_changed_posts(blog, [post]))
-
-
-async def _updates(indexes: list[Container], items: list[Item]) -> float:
-    """Return the estimated charge of an update of the indexes: that of the same writes in containers like them."""
-
-    async def write() -> None:
-        for container in indexes:
-            for item in items:
-                await container.proxy.upsert_item(_projected(item))
-
-    return await _charge(write())
+async def _write(index: Container, items: Sequence[Item]) -> None:
+    """Write what an update of an index writes, in a container like it."""
+    for item in items:
+        await index.proxy.upsert_item(_projected(item))
 
 
 async def _charge(work: Awaitable[object]) -> float:
-    with request_scope() as scope:
+    with observed() as observation:
         await work
-    return scope.request_units
+    return observation.request_units
+
+
+async def _ignore(_: Sequence[Item]) -> None: ...
 
 
 async def _all(rows: Any) -> list[Any]:
@@ -140,11 +160,11 @@ def _policy() -> dict[str, Any]:
 
 def _projected(item: Item) -> Item:
     names = _DEFINITION.removeprefix("SELECT ").removesuffix(" FROM c").replace("c.", "").split(", ")
-    return {name: item[name] for name in names if name in item} | {"_id": item["id"], "id": item["id"]}
+    return {name: item.get(name) for name in names} | {"_id": item["id"], "id": item["id"]}
 
 
-def _lines(*files: str) -> int:
-    return sum(len((REPOSITORY / file).read_text("utf-8").splitlines()) for file in files)
+def _kb(item: Item) -> float:
+    return len(json.dumps(item, separators=(",", ":"), ensure_ascii=False).encode()) / 1024
 
 
 async def main() -> None:
@@ -153,12 +173,13 @@ async def main() -> None:
         async with emulator(None, "--partitions", str(partitions)) as server:
             measured.append(await measure(server))
     rows = [
-        (name, *(f"{charge_ru:.2f}" for found in measured for charge_ru in found[number][1:]))
-        for number, (name, *_) in enumerate(measured[0])
+        (name, *(f"{charge_ru:.2f}" for found, _ in measured for charge_ru in found[number][1:]))
+        for number, (name, *_) in enumerate(measured[0][0])
     ]
-    heads = [f"{kind}, P = {number}" for number in PARTITIONS for kind in ("by hand", "indexes")]
+    heads = [f"{kind}, P = {number}" for number in PARTITIONS for kind in ("by hand", "index")]
     sys.stdout.write("\n".join(table(["request units", *heads], rows)))
-    sys.stdout.write(f"\n\nLines of code that make the views of posts by hand: {_lines(*_VIEWS)}.\n")
+    sizes = ", ".join(f"{kind} {size:.2f}" for kind, size in sorted(measured[0][1].items()))
+    sys.stdout.write(f"\n\nItems of an index, KB of JSON: {sizes}.\n")
 
 
 if __name__ == "__main__":

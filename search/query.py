@@ -116,6 +116,11 @@ async def search(index: Container, query: SearchQuery, *, limit: int, cursor: Po
     limit = min(limit, MOST_RESULTS - skip)
     text = query.statement(skip, limit + 1)
     rows = await index.query(text, query.parameters, partition_key=Post.TYPE, page_size=limit + 1)
-    found = [{**row, "id": row["_id"]} for row in rows[:limit]]
+    found = [_post(row) for row in rows[:limit]]
     has_more = len(rows) > limit and skip + limit < MOST_RESULTS
     return Results(found, Position(skip + limit) if has_more else None)
+
+
+def _post(row: Item) -> Item:
+    """Return the post of an item of the index, which has null for what the post lacks."""
+    return {name: value for name, value in row.items() if value is not None} | {"id": row["_id"]}

@@ -6,13 +6,15 @@ from typing import Any
 from urllib.parse import quote_plus, urlencode
 
 import pytest
+from azure.cosmos.aio import CosmosClient
 from cosmos_emulator.search import stop_words
 
 from search.query import MOST_WORDS, QUERY_LENGTH
 from search.stop_words import STOP_WORDS
 from tests.api import Api
-from tests.items import unique
+from tests.items import a_post, a_user, unique
 from tests.polling import eventually
+from tests.running_app import RunningApp
 
 
 async def found(api: Api, text: str, **parameters: Any) -> list[str]:
@@ -59,6 +61,25 @@ async def test_a_word_at_the_end_of_a_long_post_is_found(searched: Api, order: s
     found = await searched.send("GET", f"/api/search?q={word}&order={order}")
 
     assert found.body["items"][0]["content"].startswith("Filler.")
+
+
+@pytest.mark.parametrize("order", ["relevance", "date"])
+async def test_a_post_without_optional_properties_is_found(searched: Api, searched_app: RunningApp, order: str) -> None:
+    """The index has null for a missing property. A V1 post has neither counts nor a username."""
+    word = unique("word").replace("-", "")
+    post = a_post(a_user(), content=f"Text with {word}.")
+    for name in ("userUsername", "commentCount", "likeCount", "version"):
+        del post[name]
+    account = searched_app.settings.account
+    async with CosmosClient(account.endpoint, account.key) as client:
+        database = client.get_database_client(searched_app.settings.database)
+        await database.get_container_client("posts").create_item(post)
+    await has(searched, word, [post["title"]], order=order)
+
+    response = await searched.send("GET", f"/api/search?q={word}&order={order}")
+
+    expected = {**post, "userUsername": "", "commentCount": 0, "likeCount": 0}
+    assert response.body["items"] == [expected]
 
 
 async def test_results_follow_edits_renames_and_deletions(searched: Api) -> None:

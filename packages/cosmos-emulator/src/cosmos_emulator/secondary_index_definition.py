@@ -1,16 +1,19 @@
 """The definition of a global secondary index: a container that the service fills with a projection of another one.
 
-Rules: learn.microsoft.com/azure/cosmos-db/nosql/global-secondary-indexes, and azure-cosmos 4.17,
+Rules: learn.microsoft.com/azure/cosmos-db/global-secondary-indexes, and azure-cosmos 4.17,
 _global_secondary_index.py, for the properties. docs/secondary-indexes.md lists what the sources leave open.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Final
 
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.json_text import Json, JsonObject
+from cosmos_emulator.partitioning.hashing import UndefinedKey
+from cosmos_emulator.partitioning.partition_keys import value_at
 from cosmos_emulator.query import parse
 from cosmos_emulator.query.syntax import Identifier, PathCollection, Property, Query, SelectList, SelectStar
 
@@ -22,12 +25,12 @@ _NAMES: Final = ("sourceCollectionId", "sourceCollectionRid", "definition", "sta
 
 @dataclass(frozen=True, slots=True)
 class SecondaryIndexDefinition:
-    """The source container, and the properties of its items that the index has; None for all."""
+    """The source container, and the paths in its items that the index has, by its own names for them; None for all."""
 
     source_id: str
     source_rid: str | None
     text: str
-    properties: tuple[str, ...] | None
+    paths: dict[str, tuple[str, ...]] | None
 
     @classmethod
     def parse(cls, body: JsonObject) -> SecondaryIndexDefinition | None:
@@ -41,16 +44,23 @@ class SecondaryIndexDefinition:
         source, rid, text = (definition.get(name) for name in _NAMES[:3])
         if not isinstance(source, str) or not isinstance(text, str):
             raise _invalid("it must have a sourceCollectionId and a definition")
-        return cls(source, rid if isinstance(rid, str) else None, text, _properties(text))
+        return cls(source, rid if isinstance(rid, str) else None, text, _paths(text))
 
     def projected(self, document: JsonObject, item_id: str) -> JsonObject:
-        """Return the index's item for an item of the source, whose id is in `_id`.
+        """Return the index's item for an item of the source, whose id is in `_id` if the definition has it.
 
         `item_id` identifies the source's item: the service assigns the id, and does not say how.
         """
-        names = document if self.properties is None else self.properties
-        found = {name: document[name] for name in names if name in document}
-        return {**found, "_id": document["id"], "id": item_id}
+        if self.paths is None:
+            return {**document, "_id": document["id"], "id": item_id}
+        found: JsonObject = {}
+        for name, path in self.paths.items():
+            value = value_at(document, path)
+            if not isinstance(value, UndefinedKey):
+                found[name] = value
+            elif name != "ttl":  # with a ttl of null, the item would be invalid
+                found[name] = None
+        return {**found, "id": item_id}
 
     def as_json(self, status: str) -> JsonObject:
         """Return the definition as the service shows it."""
@@ -63,7 +73,7 @@ def with_status(body: JsonObject, definition: SecondaryIndexDefinition, status: 
     return {**body, **dict.fromkeys(PROPERTIES, shown)}
 
 
-def _properties(text: str) -> tuple[str, ...] | None:
+def _paths(text: str) -> dict[str, tuple[str, ...]] | None:
     match parse(text):
         case Query(
             sources=(source,),
@@ -79,20 +89,30 @@ def _properties(text: str) -> tuple[str, ...] | None:
             if isinstance(select, SelectStar):
                 return None
             if isinstance(select, SelectList) and all(item.alias is None for item in select.items):
-                names = [_name(item.expression, alias) for item in select.items]
-                if None not in names:
-                    return tuple(dict.fromkeys(name for name in names if name is not None))
+                paths = [_path(item.expression, alias) for item in select.items]
+                if all(paths):
+                    return _named(paths)
     raise _invalid(
-        "its query must be SELECT c.a, c.b FROM c or SELECT * FROM c, with properties of one level and without aliases,"
-        " functions and other clauses"
+        "its query must be SELECT c.a, c.b.c FROM c or SELECT * FROM c, without aliases, functions and other clauses"
     )
 
 
-def _name(expression: object, alias: str) -> str | None:
-    match expression:
-        case Property(target=Identifier(name=target), name=name) if target == alias:
-            return name
-    return None
+def _path(expression: object, alias: str) -> tuple[str, ...]:
+    """Return the names of `c.a.b`; none for another expression."""
+    names: list[str] = []
+    while isinstance(expression, Property):
+        names.insert(0, expression.name)
+        expression = expression.target
+    return tuple(names) if isinstance(expression, Identifier) and expression.name == alias else ()
+
+
+def _named(paths: list[tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """Return the paths by their names in the index. Raises 400 if two have the same, which is not documented."""
+    names = ["_id" if path == ("id",) else path[-1] for path in paths]
+    [(name, count)] = Counter([*names, "id"]).most_common(1)  # the index has an id of its own
+    if count > 1:
+        raise _invalid(f"two properties would have the name '{name}' in the index")
+    return dict(zip(names, paths, strict=True))
 
 
 def _invalid(reason: str) -> CosmosError:

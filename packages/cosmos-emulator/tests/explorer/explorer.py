@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Locator, Page
 
 # In a checkout of the repository, next to the tests of the web site.
-_AXE = Path(__file__).parents[4] / "tests" / "site" / "browser" / "axe-core" / "axe.min.js"
+_AXE = Path(__file__).parents[4] / "tests" / "axe-core" / "axe.min.js"
 expect.set_options(timeout=20_000)
 
 

@@ -9,7 +9,7 @@ from base64 import b64decode
 from typing import TYPE_CHECKING
 
 import pytest
-from azure.cosmos import PartitionKey
+from azure.cosmos import GlobalSecondaryIndexDefinition, PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient
 from cosmos_emulator import CosmosEmulator
 from cosmos_emulator.http.auth import MasterKey
@@ -177,6 +177,28 @@ async def test_settings_show_and_change_the_definition(explorer: Explorer, order
     await explorer.press("Save")
     await explorer.status("Saved")
     assert (await orders.read())["defaultTtl"] == 3600
+
+
+async def test_settings_show_the_source_of_an_index(
+    explorer: Explorer, emulator: CosmosEmulator, orders: ContainerProxy
+) -> None:
+    definition = f"SELECT c.id, c.total, {', '.join(f'c.property{number}' for number in range(20))} FROM c"  # noqa: S608
+    async with CosmosClient(emulator.endpoint, emulator.key) as client:
+        source = GlobalSecondaryIndexDefinition("orders", definition)
+        database = client.get_database_client("db")
+        await database.create_container("by-total", PartitionKey("/total"), global_secondary_index=source)
+
+    await explorer.open("#/dbs/db/colls/by-total/settings")
+
+    await expect(explorer.main.locator(".view-title")).to_contain_text("/total; global secondary index of orders")
+    await expect(explorer.page.locator("#facts")).to_contain_text(f"orders ({definition})")
+    async with asyncio.timeout(30):
+        while "Active" not in await explorer.page.locator("#facts").inner_text():
+            await explorer.page.reload()
+            await expect(explorer.page.locator("#facts")).to_contain_text("Status")
+    await explorer.page.set_viewport_size({"width": 360, "height": 740})
+    assert await explorer.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert await explorer.violations() == []
 
 
 async def test_a_key_without_rights_is_told_what_to_do(

@@ -34,6 +34,8 @@ export function containerView({database, container, view = "items", item, signal
   const entries = Object.entries(VIEWS).map(([name, [title, make]]) => [title, show(name, make)]);
   const {bar, panel} = tabs("Views of the container", entries, VIEWS[view]?.[0] ?? "Items", unlessUnsaved);
   const heading = element("h2", {}, element("span", {className: "quiet"}, `${database.id} / `), container.id);
-  const key = element("p", {className: "quiet under"}, `Partition key: ${container.partitionKey.paths.join(", ")}`);
+  const source = container.globalSecondaryIndexDefinition;
+  const origin = source ? `; global secondary index of ${source.sourceCollectionId}` : "";
+  const key = element("p", {className: "quiet under"}, `Partition key: ${container.partitionKey.paths.join(", ")}${origin}`);
   return [element("div", {className: "view-title"}, heading, key), bar, panel];
 }

@@ -73,13 +73,14 @@ function described({offerThroughput, offerAutopilotSettings}) {
   return most ? {text: `autoscale up to ${most} RU/s`, ruPerSecond: most} : {text: `${offerThroughput} RU/s`, ruPerSecond: offerThroughput};
 }
 
-function facts({partitionKey, defaultTtl, uniqueKeyPolicy, _etag, _rid}, throughput) {
+function facts({partitionKey, defaultTtl, uniqueKeyPolicy, globalSecondaryIndexDefinition: source, _etag, _rid}, throughput) {
   const unique = (uniqueKeyPolicy?.uniqueKeys ?? []).map(({paths}) => paths.join(", ")).join("; ");
   const entries = {
     "Partition key": `${partitionKey.paths.join(", ")} (${partitionKey.kind}, version ${partitionKey.version})`,
     Throughput: throughput,
     "Time to live": defaultTtl === undefined || defaultTtl === null ? "off" : defaultTtl === -1 ? "on, per item" : `${defaultTtl} s`,
     "Unique keys": unique || "none",
+    ...(source && {"Index of": `${source.sourceCollectionId} (${source.definition})`, Status: source.status}),
     "Resource ID": _rid,
     ETag: _etag,
   };
