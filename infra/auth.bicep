@@ -6,7 +6,7 @@ param appName string
 @description('Client ID of the app registration. Empty: nobody signs in.')
 param clientId string
 
-@description('Whether the app\'s identity replaces a client secret. If not, app.bicep sets the secret.')
+@description('Whether the identity of the app replaces a client secret. If not, app.bicep sets the secret.')
 param usesIdentity bool
 
 @description('Origin of the site behind a proxy or with a domain of its own.')
