@@ -24,12 +24,14 @@ METRICS = {
 }
 # `manage.py lag` records this one (management/lag_metric.py).
 CHECK = "blog.change_feed.check"
+# The type of the dependencies that are calls of the database (tests/observability/test_application_insights.py).
+DATABASE = "azure.cosmosdb"
 WORKBOOK = json.loads((REPOSITORY / "infra" / "workbook.json").read_text(encoding="utf-8"))
 CHARTS = {item["name"]: "".join(item["content"]["query"]) for item in WORKBOOK["items"] if item["type"] == 3}
 
 
 def _assert_uses_recorded_metrics(query: str) -> None:
-    metrics = set(re.findall(r"'((?:blog|azure)\.[\w.]+)'", query)) - {"blog.function"}
+    metrics = set(re.findall(r"'((?:blog|azure)\.[\w.]+)'", query)) - {"blog.function", DATABASE}
     attributes = set(re.findall(r"customDimensions\['([\w.]+)'\]", query))
 
     assert metrics <= METRICS.keys() | {CHECK}
@@ -61,7 +63,9 @@ def _alerts() -> dict[str, str]:
 def test_every_alert_is_documented_with_its_severity() -> None:
     page = (REPOSITORY / "docs" / "reliability.md").read_text(encoding="utf-8")
     section = page.partition("\n## Alerts\n")[2].partition("\n## ")[0]
-    rows = [[cell.strip(" `") for cell in row.split("|")[1:-1]] for row in section.splitlines() if row.startswith("| `")]
+    rows = [
+        [cell.strip(" `") for cell in row.split("|")[1:-1]] for row in section.splitlines() if row.startswith("| `")
+    ]
 
     assert {name: severity for name, _, _, severity, _ in rows} == _alerts()
 
@@ -72,7 +76,7 @@ def test_the_query_for_slow_calls_counts_what_sampling_dropped() -> None:
     query = text.partition("'''")[2].partition("'''")[0]
 
     _assert_uses_recorded_metrics(query)
-    assert "| where type == 'azure.cosmosdb'\n" in query
+    assert f"| where type == '{DATABASE}'\n" in query
     assert "percentilew(duration, itemCount, 99), calls = sum(itemCount)" in query
     assert "| where calls >= 100\n" in query
 
