@@ -95,6 +95,20 @@ requests
 '''
   }
   {
+    name: 'slow-database'
+    description: '99th percentile of the duration of a database call, in ms. A partition is hot, or the database has a problem.'
+    threshold: 1000
+    // ServerSideLatencyGateway has no percentiles: metrics have an average, a minimum, a maximum, a total and a count
+    // (https://learn.microsoft.com/azure/azure-monitor/reference/supported-metrics/microsoft-documentdb-databaseaccounts-metrics).
+    query: '''
+dependencies
+| where type == 'azure.cosmosdb'
+| summarize value = percentilew(duration, itemCount, 99), calls = sum(itemCount) by source = name
+| where calls >= 100
+| project value, source
+'''
+  }
+  {
     name: 'restarts'
     description: 'Starts of the host and exits of the worker on one instance. The app crashes or runs out of memory.'
     threshold: 3
@@ -241,7 +255,7 @@ resource throughput 'Microsoft.Insights/metricAlerts@2018-03-01' = if (!empty(co
   location: 'global'
   tags: tags
   properties: {
-    description: 'A partition of the database has used more than 90 percent of its throughput for half an hour.'
+    description: 'A partition of the database has used more than 90 percent of its throughput on average for half an hour.'
     severity: 3
     enabled: true
     autoMitigate: true
@@ -257,8 +271,26 @@ resource throughput 'Microsoft.Insights/metricAlerts@2018-03-01' = if (!empty(co
           name: 'normalized'
           criterionType: 'StaticThresholdCriterion'
           metricNamespace: 'Microsoft.DocumentDB/databaseAccounts'
-          // https://learn.microsoft.com/azure/cosmos-db/monitor-normalized-request-units
+          // Each minute has the busiest second of a partition, so `Maximum` would fire after one second at the limit, which is
+          // no problem: https://learn.microsoft.com/azure/cosmos-db/monitor-normalized-request-units. Without the dimensions,
+          // the average would also count the idle partitions.
           metricName: 'NormalizedRUConsumption'
+          dimensions: [
+            {
+              name: 'CollectionName'
+              operator: 'Include'
+              values: [
+                '*'
+              ]
+            }
+            {
+              name: 'PartitionKeyRangeId'
+              operator: 'Include'
+              values: [
+                '*'
+              ]
+            }
+          ]
           operator: 'GreaterThan'
           threshold: 90
           timeAggregation: 'Average'

@@ -16,8 +16,17 @@ param alwaysReadyHttp int
 param alwaysReadyChangeFeed int
 param corsOrigins array
 
+@description('Client secret of the app registration. Empty: none.')
+@secure()
+param clientSecret string
+
 @description('App settings. Flex Consumption rejects FUNCTIONS_WORKER_RUNTIME.')
 param settings object
+
+var listedSettings = [for entry in items(settings): {
+  name: entry.key
+  value: entry.value
+}]
 
 // HTTP functions share instances. The platform scales each change-feed function on its own.
 var alwaysReady = concat(alwaysReadyHttp > 0 ? [
@@ -107,10 +116,13 @@ resource app 'Microsoft.Web/sites@2024-04-01' = {
       minTlsVersion: '1.2'
       scmMinTlsVersion: '1.2'
       http20Enabled: true
-      appSettings: [for entry in items(settings): {
-        name: entry.key
-        value: entry.value
-      }]
+      // A deployment replaces all settings, so a secret that somebody added by hand would be lost.
+      appSettings: concat(listedSettings, empty(clientSecret) ? [] : [
+        {
+          name: 'MICROSOFT_PROVIDER_AUTHENTICATION_SECRET' // auth.bicep names it
+          value: clientSecret
+        }
+      ])
       cors: {
         allowedOrigins: corsOrigins
         supportCredentials: false

@@ -6,6 +6,9 @@ param appName string
 @description('Client ID of the app registration. Empty: nobody signs in.')
 param clientId string
 
+@description('Whether the identity of the app replaces a client secret. If not, app.bicep sets the secret.')
+param usesIdentity bool
+
 @description('Origin of the site behind a proxy or with a domain of its own.')
 param siteUrl string
 
@@ -53,7 +56,7 @@ resource authentication 'Microsoft.Web/sites/config@2024-04-01' = {
         enabled: true
         registration: {
           clientId: clientId
-          clientSecretSettingName: 'OVERRIDE_USE_MI_FIC_ASSERTION_CLIENTID'
+          clientSecretSettingName: usesIdentity ? 'OVERRIDE_USE_MI_FIC_ASSERTION_CLIENTID' : 'MICROSOFT_PROVIDER_AUTHENTICATION_SECRET'
           openIdIssuer: '${environment().authentication.loginEndpoint}${tenant().tenantId}/v2.0'
         }
         validation: {

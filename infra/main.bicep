@@ -67,6 +67,10 @@ param auth string = 'app-service'
 @description('Client ID of the app registration, which infra/app_registration.py creates. Empty: function-key applies.')
 param authClientId string = ''
 
+@description('Client secret of the app registration, if the app cannot use its identity instead. Empty: its identity.')
+@secure()
+param authClientSecret string = ''
+
 @description('App role of the people who can delete posts, comments and accounts of others. Empty: nobody can.')
 @maxLength(120)
 param moderatorRole string = 'Moderator'
@@ -125,8 +129,12 @@ param monthlyBudget int = 100
 
 // Azure accepts only the current month for a new budget, and no other month for an existing one
 // (https://github.com/Azure/azure-quickstart-templates/issues/7095), so azd stores the output and passes it on.
-@description('First day of the month in which the budget was created.')
-param budgetStart string = utcNow('yyyy-MM-01')
+@description('First day of the month in which the budget was created, such as 2026-12-01. Empty: a new budget starts in this month.')
+param budgetStart string = ''
+
+// Only a default can read the clock (https://learn.microsoft.com/azure/azure-resource-manager/bicep/bicep-functions-date#utcnow).
+@description('First day of this month. Not to be set.')
+param currentMonth string = utcNow('yyyy-MM-01')
 
 @description('Origins of other web sites that can call the API from a browser.')
 param corsOrigins array = []
@@ -148,15 +156,21 @@ param alertEmail string = ''
 @description('Whether Azure calls /api/health every 15 minutes from two regions. Each call is billed.')
 param availabilityTest bool = true
 
+@description('Tags of the resource group and of all resources in it, such as { "cost-center": "1234" }.')
+param resourceTags object = {}
+
 @description('Age of the oldest unhandled change that raises an alert.')
 param lagThresholdSeconds int = 300
 
 @description('Share of throttled database requests (429) that raises an alert.')
 param throttledThresholdPercent int = 5
 
-var tags = {
+var tags = union(resourceTags, {
   'azd-env-name': environmentName
-}
+})
+// Needs a recipient. It notifies, and stops nothing.
+var hasBudget = monthlyBudget > 0 && !empty(alertEmail)
+var firstMonth = empty(budgetStart) ? currentMonth : budgetStart
 var usesSignIn = auth == 'app-service' && !empty(authClientId)
 var suffix = toLower(uniqueString(subscription().id, environmentName, location))
 
@@ -247,6 +261,7 @@ module app 'app.bicep' = {
     alwaysReadyHttp: alwaysReadyHttp
     alwaysReadyChangeFeed: alwaysReadyChangeFeed
     corsOrigins: corsOrigins
+    clientSecret: usesSignIn ? authClientSecret : ''
     settings: {
       APPLICATIONINSIGHTS_AUTHENTICATION_STRING: 'Authorization=AAD;ClientId=${identity.outputs.clientId}'
       APPLICATIONINSIGHTS_CONNECTION_STRING: monitoring.outputs.connectionString
@@ -282,6 +297,7 @@ module authentication 'auth.bicep' = {
   params: {
     appName: app.outputs.name
     clientId: usesSignIn ? authClientId : ''
+    usesIdentity: empty(authClientSecret)
     siteUrl: siteUrl
   }
 }
@@ -302,14 +318,13 @@ module alerts 'alerts.bicep' = {
   }
 }
 
-// Needs a recipient. It notifies, and stops nothing.
-module budget 'budget.bicep' = if (monthlyBudget > 0 && !empty(alertEmail)) {
+module budget 'budget.bicep' = if (hasBudget) {
   name: 'budget'
   scope: group
   params: {
     suffix: suffix
     amount: monthlyBudget
-    start: budgetStart
+    start: firstMonth
     email: alertEmail
   }
 }
@@ -322,7 +337,8 @@ output APPLICATIONINSIGHTS_CONNECTION_STRING string = monitoring.outputs.connect
 output APPLICATIONINSIGHTS_APP_ID string = monitoring.outputs.appId
 output AZURE_FUNCTION_NAME string = app.outputs.name
 output APP_IDENTITY_PRINCIPAL_ID string = identity.outputs.principalId
-output BUDGET_START string = budgetStart
+// Without a budget, no month: a later budget starts when it is created. A known month stays, because the budget does, too.
+output BUDGET_START string = hasBudget ? firstMonth : budgetStart
 output BLOG_URL string = app.outputs.url
 output BLOG_DATABASE string = databaseName
 output BLOG_MODERATOR_ROLE string = moderatorRole

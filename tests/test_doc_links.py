@@ -66,6 +66,36 @@ def test_links_lead_to_headings(page: Path) -> None:
     assert [f"{file.name}#{anchor}" for file, anchor in targets if anchor not in _anchors(file)] == []
 
 
+def _rows_outside_of_tables(text: str) -> list[int]:
+    """The lines that look like a row of a table, but are shown as text with pipes."""
+    lines = re.sub(r"^ *```.*?^ *```", _without_text, text, flags=re.DOTALL | re.MULTILINE).splitlines()
+    separators = {number for number, line in enumerate(lines) if re.fullmatch(r"\s*\|(?:\s*:?-+:?\s*\|)+\s*", line)}
+    rows = [number for number, line in enumerate(lines) if line.lstrip().startswith("|")]
+    in_tables: set[int] = set()
+    for number in rows:
+        # A header before the separator, the separator, or a row directly after one.
+        if {number, number + 1} & separators or number - 1 in in_tables:
+            in_tables.add(number)
+    return [number + 1 for number in rows if number not in in_tables]
+
+
+def _without_text(block: re.Match[str]) -> str:
+    return "\n" * block[0].count("\n")
+
+
+def test_rows_outside_of_tables_are_found() -> None:
+    table = "| a | b |\n|---|:-:|\n| 1 | 2 |\n| 3 | 4 |\n"
+
+    assert _rows_outside_of_tables(f"Text\n\n{table}\nText\n\n  {table}") == []
+    assert _rows_outside_of_tables(f"{table}\n| 5 | 6 |\n| 7 | 8 |\n") == [6, 7]
+    assert _rows_outside_of_tables(f"```\n| 1 | 2 |\n```\n\n| 5 | 6 |\n{table}") == [5]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_row_is_in_a_table(page: Path) -> None:
+    assert _rows_outside_of_tables(page.read_text(encoding="utf-8")) == []
+
+
 def test_the_files_in_the_call_paths_exist() -> None:
     files = FILE.findall((ROOT / "docs" / "architecture.md").read_text(encoding="utf-8"))
 

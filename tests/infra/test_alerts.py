@@ -24,12 +24,14 @@ METRICS = {
 }
 # `manage.py lag` records this one (management/lag_metric.py).
 CHECK = "blog.change_feed.check"
+# The type of the dependencies that are calls of the database (tests/observability/test_application_insights.py).
+DATABASE = "azure.cosmosdb"
 WORKBOOK = json.loads((REPOSITORY / "infra" / "workbook.json").read_text(encoding="utf-8"))
 CHARTS = {item["name"]: "".join(item["content"]["query"]) for item in WORKBOOK["items"] if item["type"] == 3}
 
 
 def _assert_uses_recorded_metrics(query: str) -> None:
-    metrics = set(re.findall(r"'((?:blog|azure)\.[\w.]+)'", query)) - {"blog.function"}
+    metrics = set(re.findall(r"'((?:blog|azure)\.[\w.]+)'", query)) - {"blog.function", DATABASE}
     attributes = set(re.findall(r"customDimensions\['([\w.]+)'\]", query))
 
     assert metrics <= METRICS.keys() | {CHECK}
@@ -43,9 +45,47 @@ def test_alerts_use_recorded_metrics(compiled: Compiled) -> None:
     ((template, _),) = compiled.of_type("Microsoft.Insights/scheduledQueryRules")
     rules = template["variables"]["rules"]
 
-    assert {rule["name"] for rule in rules} == {"throttled", "lag", "standstill", "failures", "5xx", "restarts"}
+    assert {rule["name"] for rule in rules} == _alerts().keys() - {"unavailable", "throughput"}
     for rule in rules:
         _assert_uses_recorded_metrics(rule["query"])
+
+
+def _alerts() -> dict[str, str]:
+    """The names of the alerts in the template, and their severities."""
+    text = (REPOSITORY / "infra" / "alerts.bicep").read_text(encoding="utf-8")
+    rules, _, resources = text.partition("resource actionGroup")
+    found = re.findall(r"name: 'blog-([^']+?)-\$\{suffix\}'.*?severity: (\d)", resources, re.DOTALL)
+    severities = dict(found)
+    of_rules = severities.pop("${rule.name}")
+    return severities | dict.fromkeys(re.findall(r"^    name: '(.+)'", rules, re.MULTILINE), of_rules)
+
+
+def test_every_alert_is_documented_with_its_severity() -> None:
+    page = (REPOSITORY / "docs" / "reliability.md").read_text(encoding="utf-8")
+    section = page.partition("\n## Alerts\n")[2].partition("\n## ")[0]
+    rows = [
+        [cell.strip(" `") for cell in row.split("|")[1:-1]] for row in section.splitlines() if row.startswith("| `")
+    ]
+
+    assert {name: severity for name, _, _, severity, _ in rows} == _alerts()
+
+
+def test_the_query_for_slow_calls_counts_what_sampling_dropped() -> None:
+    """An alert on few calls would fire after one slow start."""
+    text = (REPOSITORY / "infra" / "alerts.bicep").read_text(encoding="utf-8").partition("name: 'slow-database'")[2]
+    query = text.partition("'''")[2].partition("'''")[0]
+
+    _assert_uses_recorded_metrics(query)
+    assert f"| where type == '{DATABASE}'\n" in query
+    assert "percentilew(duration, itemCount, 99), calls = sum(itemCount)" in query
+    assert "| where calls >= 100\n" in query
+
+
+def test_the_alert_on_throughput_does_not_average_partitions() -> None:
+    text = (REPOSITORY / "infra" / "alerts.bicep").read_text(encoding="utf-8")
+    criterion = text.partition("metricName: 'NormalizedRUConsumption'")[2].partition("actions:")[0]
+
+    assert re.findall(r"name: '(\w+)'", criterion) == ["CollectionName", "PartitionKeyRangeId"]
 
 
 def test_the_standstill_alert_knows_all_commands_and_change_feeds() -> None:

@@ -12,12 +12,13 @@ import textwrap
 from pathlib import Path
 
 import pytest
+import yaml
 from typer.testing import CliRunner
 
 from manage import app
 from tests.running_app import REPOSITORY
 
-PAGES = ("deploy", "sign-in", "domain", "github-actions", "cost", "migration")
+PAGES = ("deploy", "sign-in", "domain", "github-actions", "cost", "manage", "migration", "upgrade")
 PAGE = "\n".join((REPOSITORY / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in PAGES)
 BLOCKS = re.findall(r"^ *```(\w*)\n(.*?)^ *```$", PAGE, re.DOTALL | re.MULTILINE)
 BASH = shutil.which("bash")
@@ -76,12 +77,51 @@ def test_the_role_of_moderators_is_given_to_a_person(tmp_path: Path) -> None:
     assert json.loads(arguments[-1]) == {"principalId": "ada", "resourceId": "app", "appRoleId": "role"}
 
 
-@pytest.mark.parametrize(("command", "option"), re.findall(r"manage\.py (\w+)(?: (--\w+))?", PAGE))
+@pytest.mark.parametrize(("command", "option"), re.findall(r"manage\.py ([a-z]\w*)(?: (--\w+))?", PAGE))
 def test_the_commands_of_manage_exist(command: str, option: str) -> None:
     shown = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "200", "NO_COLOR": "1"})
 
     assert shown.exit_code == 0
     assert option in shown.output
+
+
+def _page(name: str) -> str:
+    return (REPOSITORY / "docs" / f"{name}.md").read_text(encoding="utf-8")
+
+
+def test_the_page_and_azd_need_the_same_version() -> None:
+    azure = yaml.safe_load((REPOSITORY / "azure.yaml").read_text(encoding="utf-8"))
+    version = azure["requiredVersions"]["azd"].removeprefix(">= ")
+
+    assert f"(`azd`) {version} or newer" in _page("deploy")
+
+
+def test_the_page_names_the_parameters_that_azd_down_removes() -> None:
+    """azd deletes the outputs, and with them what was set: https://github.com/Azure/azure-dev/pull/2278."""
+    main = (REPOSITORY / "infra" / "main.bicep").read_text(encoding="utf-8")
+    parameters = json.loads((REPOSITORY / "infra" / "main.parameters.json").read_text(encoding="utf-8"))["parameters"]
+    variables = {parameter["value"].strip("${}") for parameter in parameters.values()}
+    outputs = set(re.findall(r"^output (\w+)", main, re.MULTILINE))
+    removal = _page("deploy").partition("\n## Removal\n")[2]
+    listed = removal.partition("are among them")[0].rpartition("from its environment.")[2]
+
+    # azd asks for the region, and the budget is gone.
+    assert set(re.findall(r"`(\w+)`", listed)) == (variables & outputs) - {"AZURE_LOCATION", "BUDGET_START"}
+
+
+def test_what_is_turned_off_has_the_names_of_the_templates() -> None:
+    infra = REPOSITORY / "infra"
+    templates = "".join(path.read_text(encoding="utf-8") for path in infra.glob("*.bicep"))
+    section = _page("deploy").partition("\n## Turn something off\n")[2].partition("\n## ")[0]
+    named = set(re.findall(r"([\w-]+)-\$SUFFIX", section))
+
+    assert named == {"blog-unavailable", "health", "budget", "pep-cosmos", "pep-blob"}
+    of_endpoints = {f"pep-{name}" for name in re.findall(r"^    name: '(cosmos|blob)'", templates, re.MULTILINE)}
+    assert named - of_endpoints == {name for name in named if f"name: '{name}-${{suffix}}'" in templates}
+    for type_ in re.findall(r"--resource-type (\S+)", section):
+        assert f"'{type_}@" in templates
+    (version,) = re.findall(r"api-version=([\d-]+)", section)
+    assert f"'Microsoft.Consumption/budgets@{version}'" in templates
 
 
 def test_the_deployment_can_assign_only_the_roles_of_the_templates() -> None:
