@@ -15,13 +15,14 @@ from search.settings import search_settings
 def register(app: func.FunctionApp) -> None:
     """Raises SettingsError."""
     # Imported here, because a module of the search should not load the site.
-    from search import api, pages
+    from search import api, pages, sitemaps
 
     is_on = search_settings().search
     pages.extend(is_on=is_on)
     app.register_functions(pages.bp)
     if is_on:
         app.register_functions(api.bp)
+        app.register_functions(sitemaps.bp)
 
 
 def api_modules() -> tuple[ModuleType, ...]:

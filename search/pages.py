@@ -10,6 +10,7 @@ from search.highlight import Part, highlighted, parts
 from search.index import open_index
 from search.query import MOST_RESULTS, QUERY_LENGTH, Order, Position, SearchQuery, search
 from search.settings import search_settings
+from search.sitemaps import ADDRESS
 from shared.errors import MalformedRequest
 from shared.http.calls import QUERY, Call
 from shared.models.base import Item
@@ -21,8 +22,12 @@ bp = func.Blueprint()
 
 
 def extend(*, is_on: bool) -> None:
-    """Add the templates, and a link to all pages if the search is on."""
-    EXTENSIONS.append(Extension(folder=Path(__file__).parent, links={"Search": "/search"} if is_on else {}))
+    """Add the templates and, if the search is on, a link to all pages and the sitemaps to robots.txt."""
+    folder = Path(__file__).parent
+    if is_on:
+        EXTENSIONS.append(Extension(folder=folder, links={"Search": "/search"}, sitemaps=(ADDRESS,)))
+    else:
+        EXTENSIONS.append(Extension(folder=folder))
 
 
 @bp.route(route="search", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -16,7 +16,8 @@ class Extension:
 
     `folder` has `templates/` and `static/`, next to those of the site. `head` and `body` are templates that end the
     head and the body of every page, and `introduction` continues that of the front page, all with `variables`. `links`
-    are added to the navigation: addresses by name. `data_attributes` returns attributes of the root element, by their
+    are added to the navigation: addresses by name. `sitemaps` are addresses that robots.txt lists, too.
+    `data_attributes` returns attributes of the root element, by their
     name without `data-`, of the page that answers a request.
     """
 
@@ -26,6 +27,7 @@ class Extension:
     introduction: str = ""
     variables: Callable[[], Mapping[str, object]] = dict
     links: Mapping[str, str] = field(default_factory=dict)
+    sitemaps: Sequence[str] = ()
     data_attributes: Callable[[func.HttpRequest], Mapping[str, str]] = lambda _: {}
 
 
