@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from bench.measures import blog, large_data, peer
+from bench.measures import blog, large_data, peer, scans
 from bench.report import TargetResult, circumstances, target_lines
 from bench.servers import REPOSITORY
 
@@ -26,6 +26,7 @@ _MEASURES: Final[dict[str, Callable[[Path], Awaitable[list[TargetResult]]]]] = {
     "comment": blog.measure_comments,
     "http": blog.measure_http,
     "large": large_data.measure,
+    "scans": scans.measure,
 }
 
 
