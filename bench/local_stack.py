@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "# Speed of the local stack",
         "",
         "Each ratio comes from one run on one machine, with the two sides taking turns. A client in a separate process"
-        " sends one request at a time and measures its time.",
+        " sends one request at a time and measures its time, except for the queries by 64 clients.",
         "",
         f"    {shlex.join(['python', '-m', 'bench.local_stack', *(sys.argv[1:] if arguments is None else arguments)])}",
         "",
