@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from bench.measures import blog, large_data, peer
+from bench.measures import blog, large_data, peer, scans
 from bench.report import TargetResult, circumstances, target_lines
 from bench.servers import REPOSITORY
 
@@ -26,6 +26,7 @@ _MEASURES: Final[dict[str, Callable[[Path], Awaitable[list[TargetResult]]]]] = {
     "comment": blog.measure_comments,
     "http": blog.measure_http,
     "large": large_data.measure,
+    "scans": scans.measure,
 }
 
 
@@ -41,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "# Speed of the local stack",
         "",
         "Each ratio comes from one run on one machine, with the two sides taking turns. A client in a separate process"
-        " sends one request at a time and measures its time.",
+        " sends one request at a time and measures its time, except for the queries by 64 clients.",
         "",
         f"    {shlex.join(['python', '-m', 'bench.local_stack', *(sys.argv[1:] if arguments is None else arguments)])}",
         "",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import socket
 import sys
 import tempfile
 from asyncio.subprocess import STDOUT
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from aiohttp import ClientSession
+from aiohttp import ClientConnectionError, ClientSession
 from azure.cosmos.aio import CosmosClient
 from cosmos_emulator.settings import WELL_KNOWN_KEY
 
@@ -85,6 +86,37 @@ async def functions_host(settings: Settings, environment: Mapping[str, str] | No
             yield server
 
 
+@asynccontextmanager
+async def started(command: Sequence[str], path: str) -> AsyncIterator[Server]:
+    """Start another emulator, whose endpoint has `path`. `command` can have the placeholders {port} and {directory}."""
+    port = _free_port()
+    with tempfile.TemporaryDirectory(prefix="bench-other-") as directory:
+        filled = [part.replace("{port}", str(port)).replace("{directory}", directory) for part in command]
+        async with _process(filled) as (process, log):
+            endpoint = f"http://127.0.0.1:{port}/{path.strip('/')}".rstrip("/") + "/"
+            server = Server(process, endpoint, log)
+            async with asyncio.timeout(_START_S):
+                await _answering(server)
+            yield server
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+async def _answering(server: Server) -> None:
+    async with ClientSession() as session:
+        while server.process.returncode is None:
+            try:
+                async with session.get(server.endpoint):
+                    return
+            except ClientConnectionError:
+                await asyncio.sleep(_LOOK_S)
+    raise BenchmarkError(f"a server exited with {server.process.returncode}: {_text(server.log)}")
+
+
 def connect(server: Server) -> CosmosClient:
     """Open a client that uses only this address and accepts any certificate."""
     return CosmosClient(
@@ -99,6 +131,17 @@ def connect(server: Server) -> CosmosClient:
 @asynccontextmanager
 async def _server(command: Sequence[str], environment: Mapping[str, str] | None = None) -> AsyncIterator[Server]:
     """Start a process that prints its address."""
+    async with _process(command, environment) as (process, log):
+        async with asyncio.timeout(_START_S):
+            endpoint = await _address(log, process)
+        yield Server(process, endpoint, log)
+
+
+@asynccontextmanager
+async def _process(
+    command: Sequence[str], environment: Mapping[str, str] | None = None
+) -> AsyncIterator[tuple[asyncio.subprocess.Process, Path]]:
+    """Start a process, and end it afterwards. Yields its output's file, too."""
     with tempfile.TemporaryDirectory(prefix="bench-log-") as directory:
         log = Path(directory) / "log"
         with log.open("wb") as output:
@@ -106,9 +149,7 @@ async def _server(command: Sequence[str], environment: Mapping[str, str] | None 
                 *command, cwd=REPOSITORY, env={**os.environ, **(environment or {})}, stdout=output, stderr=STDOUT
             )
         try:
-            async with asyncio.timeout(_START_S):
-                endpoint = await _address(log, process)
-            yield Server(process, endpoint, log)
+            yield process, log
         finally:
             await _end(process)
 

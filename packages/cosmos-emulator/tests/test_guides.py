@@ -136,13 +136,30 @@ def test_the_readme_lists_every_option(capsys: pytest.CaptureFixture[str]) -> No
     assert set(re.findall(r"`(--[a-z-]+)", " ".join(first_cells))) == options - {"--help", "--version"}
 
 
-def test_every_cell_of_the_comparison_has_a_source() -> None:
-    comparison = README.partition("## Comparison with other emulators")[2].partition("\n\n**")[0]
-    rows = re.findall(r"^\| (?!---|\|)(.+) \|$", comparison, re.MULTILINE)
-    cells = [cell for row in rows for cell in row.split(" | ")[1:]]
-    defined = set(re.findall(r"^\[([a-z0-9-]+)]: https://", README, re.MULTILINE))
+def rows(text: str) -> list[list[str]]:
+    """The cells of the first table, without its head."""
+    lines = text[text.index("|---") :].split("\n\n", 1)[0].splitlines()[1:]
+    return [line.removeprefix("| ").removesuffix(" |").split(" | ") for line in lines]
 
-    assert len(cells) == 12 * 5
+
+def test_every_cell_of_the_comparison_has_a_source() -> None:
+    comparison = GUIDES["comparison.md"]
+    cells = [cell for row in rows(comparison) for cell in row[1:]]
+
+    assert len(cells) == 17 * 8
     assert [cell for cell in cells if "](" not in cell and "][" not in cell and cell != "not found"] == []
-    assert set(re.findall(r"]\[([a-z0-9-]+)]", README)) == defined
+    defined = set(re.findall(r"^\[([a-z0-9-]+)]: https://", comparison, re.MULTILINE))
+    assert set(re.findall(r"]\[([a-z0-9-]+)]", comparison)) == defined
+
+
+def test_the_comparison_in_the_readme_is_an_extract() -> None:
+    def plain(cell: str) -> str:
+        return re.sub(r"\[([^]]+)](\[[^]]+]|\([^)]+\))", r"\1", cell)
+
+    short = rows(README.partition("## Comparison with other emulators")[2])
+
+    assert short == [[plain(cell) for cell in row[:6]] for row in rows(GUIDES["comparison.md"])]
+
+
+def test_relative_links_of_the_readme_lead_to_files() -> None:
     assert [path for path in re.findall(r"]\(([a-z][^):#]+)[)#]", README) if not (PACKAGE / path).exists()] == []
