@@ -21,7 +21,7 @@ from shared.errors import DatabaseUnavailable, ItemDamaged, UsernameTaken
 from shared.models.base import DELETED_TTL_S, DELETED_TYPE, Item, integer_of, is_item_id, is_valid, iso_utc
 from shared.models.comment import Comment
 from shared.models.like import Like
-from shared.models.post import Post
+from shared.models.post import EMPTIED, Post
 from shared.models.user import User, is_deleted, is_of_deleted, name_version
 from shared.propagation.copies import Copies
 from shared.propagation.erasure import erase_in_post
@@ -87,7 +87,7 @@ class Repairs:
         """Set the type and the ttl of a deleted post, and remove its text. Costs a write."""
         with suppress(ItemMissing, ConditionFailed):
             is_tombstone = f"FROM c WHERE c.type IN ('{DELETED_TYPE}', '{FORMER_DELETED_TYPE}')"
-            operations = patch_of({"type": DELETED_TYPE, "title": "", "content": "", "ttl": DELETED_TTL_S})
+            operations = patch_of({"type": DELETED_TYPE, **EMPTIED, "ttl": DELETED_TTL_S})
             await self.blog.posts.patch(post_id, post_id, operations, predicate=is_tombstone)
             self.changed += 1
 

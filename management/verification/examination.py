@@ -21,7 +21,7 @@ from shared.models.user import User, is_deleted, is_of_deleted, name_version
 from shared.propagation.concurrency import for_each
 
 _LASTING = (
-    "SELECT VALUE c.id FROM c WHERE c.type IN ('comment', 'like')"
+    f"SELECT VALUE c.id FROM c WHERE c.type IN ('{Comment.TYPE}', '{Like.TYPE}')"  # noqa: S608 - constants
     " AND (NOT IS_DEFINED(c.ttl) OR c.ttl <= 0 OR c.ttl > @longest)"
 )
 _NAMED_IDS = 5

@@ -19,7 +19,7 @@ from shared.database.container import Container, Operation, patch_of
 from shared.database.refusals import ConditionFailed, ItemExists, ItemMissing
 from shared.errors import Forbidden, IdempotencyKeyReused, PostNotFound, UserNotFound, VersionMismatch
 from shared.models.base import DELETED_TTL_S, DELETED_TYPE, Item, ItemOfPost, now
-from shared.models.post import NewPost, Post, PostChanges, existing_post, post_item
+from shared.models.post import EMPTIED, NewPost, Post, PostChanges, existing_post, post_item
 from shared.observability.spans import trace_property
 
 # Posts on the front page. Also in stored_procedures/truncateFeed.js; a test compares them.
@@ -79,8 +79,7 @@ async def delete_post(
     Requests no longer find the post. The change feed does not report deletions, but it reports the tombstone, so that
     the copies, comments and likes are deleted.
     """
-    emptied = {"userUsername": "", "title": "", "content": ""}
-    tombstone = {"type": DELETED_TYPE, **emptied, "ttl": DELETED_TTL_S, "editId": uuid4().hex}
+    tombstone = {"type": DELETED_TYPE, **EMPTIED, "ttl": DELETED_TTL_S, "editId": uuid4().hex}
     owner, audit = deleter.user, None
     if deleter.is_moderator or deleter.reason:
         post = existing_post(await posts.read_latest(post_id, post_id), post_id)

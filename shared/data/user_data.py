@@ -36,7 +36,7 @@ _RANGES_PER_PAGE = 10
 _ATTEMPTS = 3
 _LAST = "FF"
 _OF_USER = (
-    "SELECT * FROM c WHERE c.userId = @userId AND c.type IN ('post', 'comment', 'like')"
+    f"SELECT * FROM c WHERE c.userId = @userId AND c.type IN ('{Post.TYPE}', '{Comment.TYPE}', '{Like.TYPE}')"  # noqa: S608 - constants
     " AND (NOT IS_DEFINED(c.ttl) OR c.ttl = -1)"
 )
 

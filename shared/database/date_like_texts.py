@@ -20,7 +20,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-# The properties with texts that people write, at any depth.
+# The properties with texts that people write, or with lists of them, at any depth.
 TEXTS = ("title", "content", "reason")
 
 _MARK = "text:"
@@ -43,14 +43,9 @@ def as_sent(value: Any) -> Any:
     return _converted(value, _MARK_AT_START, "")
 
 
-def _converted(value: Any, found: re.Pattern[str], replacement: str) -> Any:
+def _converted(value: Any, found: re.Pattern[str], replacement: str, *, is_text: bool = False) -> Any:
     if isinstance(value, dict):
-        return {
-            name: found.sub(replacement, part)
-            if name in TEXTS and isinstance(part, str)
-            else _converted(part, found, replacement)
-            for name, part in value.items()
-        }
+        return {name: _converted(part, found, replacement, is_text=name in TEXTS) for name, part in value.items()}
     if isinstance(value, list):
-        return [_converted(part, found, replacement) for part in value]
-    return value
+        return [_converted(part, found, replacement, is_text=is_text) for part in value]
+    return found.sub(replacement, value) if is_text and isinstance(value, str) else value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Final, Literal, Self
 
 from pydantic.json_schema import SkipJsonSchema
 
@@ -38,6 +38,10 @@ class PostChanges(RequestModel):
 
     title: Title
     content: PostContent
+
+
+# What a deleted post has instead of what people wrote: each property of NewPost but userId, and the username.
+EMPTIED: Final = {"userUsername": "", "title": "", "content": ""}
 
 
 class Post(ItemOfPost):

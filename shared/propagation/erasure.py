@@ -18,6 +18,8 @@ from shared.database.container import Container, patch_of
 from shared.database.refusals import ConditionFailed, ItemMissing
 from shared.errors import PostNotFound
 from shared.models.base import DELETED_TYPE, Item
+from shared.models.comment import Comment
+from shared.models.like import Like
 from shared.models.post import Post
 from shared.models.report import Report
 from shared.models.user import name_version
@@ -29,10 +31,11 @@ from shared.transactions.batches import expiries, remove_items
 # The items of accounts up to a `nameVersion`: a later account of the same user keeps its items. A damaged post in the
 # partition of another one is left, because deleting it would delete the other post.
 _OF_USER: Final = (
-    "c.userId = @userId AND (NOT IS_DEFINED(c.nameVersion) OR c.nameVersion <= @nameVersion) AND (c.type IN ('comment',"
-    " 'like', 'report') OR (c.id = c.postId AND (c.type = 'post' OR"
-    " (c.type = 'tombstone' AND IS_DEFINED(c.userUsername) AND c.userUsername != ''))))"
-    " AND (c.type IN ('tombstone', 'report') OR NOT IS_DEFINED(c.ttl) OR c.ttl = -1)"
+    "c.userId = @userId AND (NOT IS_DEFINED(c.nameVersion) OR c.nameVersion <= @nameVersion)"
+    f" AND (c.type IN ('{Comment.TYPE}', '{Like.TYPE}', '{Report.TYPE}')"
+    f" OR (c.id = c.postId AND (c.type = '{Post.TYPE}'"
+    f" OR (c.type = '{DELETED_TYPE}' AND IS_DEFINED(c.userUsername) AND c.userUsername != ''))))"
+    f" AND (c.type IN ('{DELETED_TYPE}', '{Report.TYPE}') OR NOT IS_DEFINED(c.ttl) OR c.ttl = -1)"
 )
 _FIELDS: Final = ("id", "type", "isReported", "_etag")
 _IN_POST: Final = f"SELECT c.id, c.type, c.isReported, c._etag FROM c WHERE {_OF_USER} OFFSET 0 LIMIT @limit"  # noqa: S608 - no values

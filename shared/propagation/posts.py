@@ -36,7 +36,7 @@ from shared.propagation.reports import update_reported_item
 from shared.transactions.batches import expiries
 
 _CONTRIBUTIONS = (
-    "SELECT c.id, c.isReported, c._etag FROM c WHERE c.type IN ('comment', 'like')"
+    f"SELECT c.id, c.isReported, c._etag FROM c WHERE c.type IN ('{Comment.TYPE}', '{Like.TYPE}')"  # noqa: S608 - constants
     " AND (NOT IS_DEFINED(c.ttl) OR c.ttl = -1) OFFSET 0 LIMIT @limit"
 )
 

@@ -14,6 +14,8 @@ from shared.database.container import Container, Operation, patch_of
 from shared.database.retries import FAN_OUT_REFUSALS
 from shared.errors import DatabaseUnavailable, NoProgress
 from shared.models.base import Item
+from shared.models.comment import Comment
+from shared.models.like import Like
 from shared.models.post import Post
 from shared.models.user import name_version
 from shared.observability.spans import trace_property
@@ -22,7 +24,7 @@ from shared.propagation.pacing import Pace
 
 # The items that do not have the user's current username yet.
 _OUTDATED: Final = (
-    "c.userId = @userId AND c.type IN ('post', 'comment', 'like')"
+    f"c.userId = @userId AND c.type IN ('{Post.TYPE}', '{Comment.TYPE}', '{Like.TYPE}')"
     " AND (NOT IS_DEFINED(c.userUsername) OR c.userUsername != @username)"
     " AND (NOT IS_DEFINED(c.nameVersion) OR c.nameVersion <= @nameVersion)"
 )

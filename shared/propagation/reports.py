@@ -18,12 +18,15 @@ from shared.errors import NoProgress
 from shared.models.base import Item, iso_utc
 from shared.models.comment import Comment
 from shared.models.post import Post
-from shared.models.report import COUNTED_S, MOST_COUNTED, ReportedItem, reported_item, reported_item_id
+from shared.models.report import COUNTED_S, MOST_COUNTED, Report, ReportedItem, reported_item, reported_item_id
 from shared.observability.spans import trace_property
 
 _REPORTS = (
-    "SELECT c.reason, c.creationDate FROM c WHERE c.type = 'report' AND c.itemId = @itemId AND c.reason != ''"
+    f"SELECT c.reason, c.creationDate FROM c WHERE c.type = '{Report.TYPE}' AND c.itemId = @itemId AND c.reason != ''"  # noqa: S608 - constants
     " AND c.creationDate > @since ORDER BY c.type DESC, c.creationDate DESC, c.id DESC OFFSET 0 LIMIT @limit"
+)
+_IS_LASTING: Final = (
+    f"FROM c WHERE c.type IN ('{Post.TYPE}', '{Comment.TYPE}') AND (NOT IS_DEFINED(c.ttl) OR c.ttl = -1)"
 )
 _CHANGING: Final = ("rank", "reasons", "dismissedDate")
 _ITEM = "SELECT c.type, c.ttl, c.isReported FROM c WHERE c.id = @itemId OFFSET 0 LIMIT 1"
@@ -74,7 +77,7 @@ async def _is_marked(posts: Container, post_id: str, item_id: str) -> bool:
                 item_id,
                 post_id,
                 patch_of({"isReported": True, **trace_property()}),
-                predicate="FROM c WHERE c.type IN ('post', 'comment') AND (NOT IS_DEFINED(c.ttl) OR c.ttl = -1)",
+                predicate=_IS_LASTING,
             )
         except (ItemMissing, ConditionFailed):
             return False

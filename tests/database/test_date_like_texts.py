@@ -153,13 +153,26 @@ async def test_verify_names_texts_stored_before_and_rebuild_repairs_them(blog: B
     assert (await blog.feed.read(post["id"], "post") or {})["title"] == FATAL[0]
 
 
+@pytest.mark.parametrize("text", [FATAL[0], REWRITTEN[0]])
+def test_a_list_of_texts_is_stored_in_another_form(text: str) -> None:
+    item = {"content": [text, "Some text.", 7, [text]]}
+    stored = stored_form(item)
+    assert parsed(stored) == stored
+    assert as_sent(stored) == item
+    assert stored["content"][1:3] == ["Some text.", 7]
+
+
 def _text_fields() -> list[tuple[type[RequestModel], str]]:
     return [
         (model, name)
         for model in RequestModel.__subclasses__()
         for name, field in model.model_fields.items()
-        if field.annotation is str or str in get_args(field.annotation)
+        if _has_text(field.annotation)
     ]
+
+
+def _has_text(annotation: object) -> bool:
+    return annotation is str or any(map(_has_text, get_args(annotation)))
 
 
 @pytest.mark.parametrize(("model", "name"), _text_fields(), ids=lambda part: getattr(part, "__name__", part))
@@ -168,8 +181,9 @@ def test_a_text_in_a_request_is_marked_or_refused(model: type[RequestModel], nam
     """`userId` names a user who exists, and their IDs are ours."""
     if name in ("user_id", *TEXTS):
         return
-    with pytest.raises(ValidationError):
-        model.__pydantic_validator__.validate_assignment(model.model_construct(), name, text)
+    for value in (text, [text]):
+        with pytest.raises(ValidationError):
+            model.__pydantic_validator__.validate_assignment(model.model_construct(), name, value)
 
 
 async def _deliver_everything(blog: Blog) -> None:
