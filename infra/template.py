@@ -20,12 +20,12 @@ WINGS = {
 }
 NAME = "blog"
 _NEW_NAME = re.compile(r"[a-z][a-z0-9]{1,30}")
-# Not in other words, such as devblogs, but in BLOG_AUTH and blogPost.
-_WORD = re.compile(r"(?<![A-Za-z])(blog|Blog|BLOG)(?![a-z])")
+# Not in the middle of other words, but in settings and in names such as StoredBlog.
+_WORD = re.compile(rf"(?<![A-Za-z])({NAME}|{NAME.upper()})(?![a-z])|{NAME.title()}(?![a-z])")
 # The packages have the name only in examples, and the others are not ours to change.
 _KEPT = (
     *("packages/", "LICENSE", "THIRD_PARTY_NOTICES.md", "openapi/static/swagger-ui/"),
-    *("infra/template.py", "tests/test_template.py", "docs/template.md"),
+    "docs/template.md",
 )
 
 
@@ -37,6 +37,11 @@ def take_off(wing: str, root: Path = ROOT) -> None:
             shutil.rmtree(folder, ignore_errors=True)
         lines = app.read_text(encoding="utf-8").splitlines(keepends=True)
         app.write_text("".join(line for line in lines if not re.search(rf"\b{name}\b", line)), encoding="utf-8")
+        # What mypy and import-linter check.
+        listed, layer = rf'"{name}", ', rf'(?m)^ *"{name}",\n|(?<="){name} \| | \| {name}(?=")'
+        project = root / "pyproject.toml"
+        text = re.sub(layer, "", project.read_text(encoding="utf-8").replace(listed, ""))
+        project.write_text(text, encoding="utf-8")
 
 
 def rename(name: str, root: Path = ROOT) -> int:
@@ -67,7 +72,8 @@ def _files(root: Path) -> list[str]:
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)  # noqa: S603 - fixed
     files = [name for name in listed.stdout.splitlines() if not name.startswith(_KEPT)]
-    return [name for name in files if (root / name).is_file()]
+    # Git ignores the settings of this machine.
+    return [name for name in (*files, "local.settings.json") if (root / name).is_file()]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from infra.template import WINGS, main, rename
+from infra.template import NAME, WINGS, main, rename
 from tests.repository_copy import NEEDS_GIT, copy_repository
 from tests.running_app import REPOSITORY
 
@@ -31,16 +32,17 @@ def run_tests(copy: Path, *files: str) -> None:
 
 
 def test_a_renamed_product_works(copy: Path) -> None:
-    assert rename("shop", copy) > 200
+    name = "shop" if NAME != "shop" else "store"
+    shutil.copy(copy / "local.settings.example.json", copy / "local.settings.json")
+    assert rename(name, copy) > 200
 
-    left = [
-        f"{file}: {found[0]}"
-        for file in copy.rglob("*.py")
-        if file.name != "template.py" and (found := re.search(r"(?i)(?<![a-z])blog(?![a-z])", file.read_text("utf-8")))
-    ]
-    assert [line for line in left if "test_template" not in line] == []
-    assert (copy / "shared" / "data" / "shop.py").exists()
-    assert "SHOP_AUTH" in (copy / "local.settings.example.json").read_text("utf-8")
+    former = re.compile(rf"(?i)(?<![a-z]){NAME}(?![a-z])|{NAME.title()}(?![a-z])")
+    kept = copy / "packages"
+    files = (file for file in copy.rglob("*.py") if kept not in file.parents)
+    assert [f"{file}: {found[0]}" for file in files if (found := former.search(file.read_text("utf-8")))] == []
+    assert (copy / "shared" / "data" / f"{name}.py").exists()
+    for settings in ("local.settings.example.json", "local.settings.json"):
+        assert f"{name.upper()}_AUTH" in (copy / settings).read_text("utf-8")
     run_tests(copy, "tests/functions/test_comments.py", "tests/functions/test_health.py", "tests/test_settings.py")
 
 

@@ -32,7 +32,7 @@ CORE = ["tests/functions/test_comments.py", "tests/functions/test_errors.py", "t
 NOT_CORE = ["web", "openapi", "inspector", "search", "infra", "chaos", "real_host", "test_azure_functions_runtime.py"]
 NOT_CORE += ["test_wings.py", "test_contributing.py", "test_template.py"]
 # Need the packages, pictures and environment of the repository, or name files and pages of wings.
-NOT_CORE += ["test_doc_links.py", "test_tasks.py", "functions/test_caches.py"]
+NOT_CORE += ["test_doc_links.py", "test_tasks.py"]
 PAGES = ["/", "/posts/{post}", "/posts/{post}/edit", "/users/{user}", "/write", "/nope", "/feed.atom", "/sitemap.xml"]
 API = ["/api/feed", "/api/posts/{post}", "/api/users/{user}", "/api/openapi.json"]
 
