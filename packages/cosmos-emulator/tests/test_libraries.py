@@ -31,6 +31,13 @@ def test_the_readme_names_the_libraries_that_work() -> None:
     [
         ("", True, ""),
         ("raise ValueError('why')", False, "ValueError: why ("),
+        # As the thread of azure-cosmos that checks the account's regions does, if it is late.
+        (
+            "import atexit, logging; atexit.register(logging.getLogger('azure').error, 'OSError: late')\n"
+            "raise ValueError('why')",
+            False,
+            "ValueError: why (",
+        ),
         ("import os; os._exit(3)", False, "failed ("),
     ],
 )

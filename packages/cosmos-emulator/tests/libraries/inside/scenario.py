@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import os
 import re
 from collections.abc import AsyncIterator, Callable
 from typing import Any
+
+# A script ends with its own error. azure-cosmos checks the account in a thread, which logs that the client is closed.
+logging.lastResort = None
 
 ENDPOINT = os.environ["COSMOS_ENDPOINT"]
 KEY = os.environ["COSMOS_KEY"]
