@@ -55,6 +55,14 @@ def app_service_app(emulator: EmulatorThread, tmp_path_factory: pytest.TempPathF
         yield running
 
 
+@pytest.fixture(scope="module")
+def app_without_platform(emulator: EmulatorThread, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
+    """An app that expects App Service authentication, which the platform does not enable."""
+    settings = with_sign_in(emulator).model_copy(update={"platform_authenticates": ""})
+    with running_app(settings, tmp_path_factory.mktemp("no-sign-in") / "host.log", disabled=TRIGGERS) as running:
+        yield running
+
+
 @pytest.fixture
 async def session() -> AsyncIterator[ClientSession]:
     async with ClientSession() as opened:

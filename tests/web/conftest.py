@@ -8,7 +8,7 @@ import pytest
 from aiohttp import ClientSession
 
 from tests.api import Api
-from tests.auth.conftest import app_service_app, session
+from tests.auth.conftest import app_service_app, app_without_platform, session
 from tests.browser import browser, chromium
 from tests.functions.conftest import app, gateway, quiet_api, quiet_app, stored
 from tests.instances import apps, clock, instances, lagging
@@ -18,6 +18,7 @@ from tests.web.pages import Site
 __all__ = [
     "app",
     "app_service_app",
+    "app_without_platform",
     "apps",
     "browser",
     "chromium",

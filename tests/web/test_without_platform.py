@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pytest
 from aiohttp import ClientSession
 
-from tests.auth.conftest import principal, with_sign_in
-from tests.blog import EmulatorThread
+from tests.auth.conftest import principal
 from tests.plain_http import PlainClient
-from tests.running_app import TRIGGERS, RunningApp, running_app
+from tests.running_app import RunningApp
 
 
-@pytest.fixture(scope="module")
-def app(emulator: EmulatorThread, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
-    settings = with_sign_in(emulator).model_copy(update={"platform_authenticates": ""})
-    with running_app(settings, tmp_path_factory.mktemp("no-sign-in") / "host.log", disabled=TRIGGERS) as running:
-        yield running
-
-
-async def test_pages_are_shown_to_nobody_in_particular(session: ClientSession, app: RunningApp) -> None:
-    site = PlainClient(session, app.url)
+async def test_pages_are_shown_to_nobody_in_particular(
+    session: ClientSession, app_without_platform: RunningApp
+) -> None:
+    site = PlainClient(session, app_without_platform.url)
     assert (await site.get("/")).status == 200
     assert b'data-caller=""' in (await site.get("/write", principal("ada"))).content
