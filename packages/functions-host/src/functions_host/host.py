@@ -228,7 +228,7 @@ class FunctionsHost:
         """Wait until a Cosmos DB function's changes so far are checkpointed, by this host or another.
 
         Raises LookupError for an unknown function, ValueError for one without a Cosmos DB trigger, InvocationError if
-        the function failed since the last call and a batch is lost, and TimeoutError with what is left.
+        the function failed since the last call and a batch is lost, and TimeoutError with the leases that are behind.
         """
         function = self._function(function_name)
         listener = self._supervisor.listener(function_name)

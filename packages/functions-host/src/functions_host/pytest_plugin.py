@@ -70,9 +70,9 @@ class RunningFunctions:
     def catch_up(self, function_name: str, timeout_s: float = TIMEOUT_S) -> None:
         """Wait until all changes so far of a Cosmos DB function are handled and checkpointed, by any running app.
 
-        Raises InvocationError if the function has failed since the last call and a batch is lost, TimeoutError, with
-        what is left, after `timeout_s` seconds, LookupError for an unknown function, and ValueError for one without a
-        Cosmos DB trigger.
+        Raises InvocationError if the function has failed since the last call and a batch is lost, TimeoutError after
+        `timeout_s` seconds, which names the leases that are behind, LookupError for an unknown function, and ValueError
+        for one without a Cosmos DB trigger.
         """
         # The host's own TimeoutError says more, but the app can block its event loop.
         self._run(self._host.catch_up(function_name, timeout_s), timeout_s + 5)

@@ -132,7 +132,7 @@ class CosmosListener:
         """Wait until this host, or another that shares the leases, has checkpointed the changes made so far.
 
         Raises InvocationError if this host has lost a batch since the last call, because the function failed, and
-        TimeoutError with what is left and the last failure.
+        TimeoutError with the leases that are behind and the last failure.
         """
         wanted = asyncio.get_running_loop().time()
         left = ["its trigger is not listening"]
