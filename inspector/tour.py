@@ -51,7 +51,7 @@ _POSTS, _COMMENTS = 10, 100
 _WRITER = 0
 # As long as the article's.
 _CONTENT = "Watch the copies arrive. " * 59
-_OF_AUTHORS = "SELECT c.id, c.userId FROM c WHERE c.type = 'post' AND ARRAY_CONTAINS(@authors, c.userId)"
+_OF_AUTHORS = f"SELECT c.id, c.userId FROM c WHERE c.type = '{Post.TYPE}' AND ARRAY_CONTAINS(@authors, c.userId)"  # noqa: S608 - constants
 _PAGE_SIZE = 1_000
 _ARTICLE = Path(__file__).parent / "static" / "article.json"
 _visits = Visits()

@@ -33,18 +33,18 @@ from shared.models.user import User
 
 _PAGE_SIZE = 1000
 
+# The type of tombstones until version 0.1.0.
+FORMER_DELETED_TYPE = "deletedPost"
 # Documentation does not say what `!=` and `IN` return for a null or a number. These queries read every item once.
-_USERS = "SELECT * FROM c WHERE NOT IS_STRING(c.type) OR c.type != 'post'"
-_COPIES = "SELECT * FROM c WHERE c.type = 'post'"
-_POSTS = "SELECT * FROM c WHERE c.type IN ('post', 'tombstone', 'deletedPost')"
-_RESPONSES = "SELECT * FROM c WHERE NOT IS_STRING(c.type) OR NOT (c.type IN ('post', 'tombstone', 'deletedPost'))"
+_OF_POSTS = f"c.type IN ('{Post.TYPE}', '{DELETED_TYPE}', '{FORMER_DELETED_TYPE}')"
+_USERS = f"SELECT * FROM c WHERE NOT IS_STRING(c.type) OR c.type != '{Post.TYPE}'"  # noqa: S608 - constants
+_COPIES = f"SELECT * FROM c WHERE c.type = '{Post.TYPE}'"  # noqa: S608 - constants
+_POSTS = f"SELECT * FROM c WHERE {_OF_POSTS}"  # noqa: S608 - constants
+_RESPONSES = f"SELECT * FROM c WHERE NOT IS_STRING(c.type) OR NOT ({_OF_POSTS})"  # noqa: S608 - constants
 _ALL = "SELECT * FROM c"
 _FAILURES = "SELECT c.id, c.source, c.container, c.itemId, c.failureDate, c.error FROM c"
 
 _PARTITION_KEYS = {"users": "userId", "posts": "postId", "feed": "type", "failures": "source"}
-
-# The type of tombstones until version 0.1.0.
-FORMER_DELETED_TYPE = "deletedPost"
 
 # Users of the article's blog lack some; `rebuild` adds them.
 USER_FIELDS = ("type", "username", "creationDate")

@@ -25,7 +25,7 @@ from shared.observability.spans import trace_property
 # Posts on the front page. Also in stored_procedures/truncateFeed.js; a test compares them.
 FRONT_PAGE_LENGTH = 100
 
-_IS_POST = "FROM c WHERE c.type = 'post'"
+_IS_POST = f"FROM c WHERE c.type = '{Post.TYPE}'"
 _COUNT_POSTS = f"SELECT VALUE COUNT(1) {_IS_POST}"
 _NOT_AUTHOR = "Only its author can edit or delete a post."
 _EDIT_ID = re.compile("[0-9a-f]{32}")
