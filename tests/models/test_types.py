@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar
 
 import pytest
 
 from shared.models.base import ItemOfPost
+from tests.running_app import REPOSITORY
 
 
 def test_a_type_that_would_hide_the_tombstone_of_a_post_is_rejected() -> None:
@@ -15,3 +17,11 @@ def test_a_type_that_would_hide_the_tombstone_of_a_post_is_rejected() -> None:
 
         class Vote(ItemOfPost):
             TYPE: ClassVar[str] = "vote"
+
+
+def test_no_query_repeats_a_type() -> None:
+    """Otherwise, a renamed type would be missed by deletions, renames and `verify`, without an error."""
+    repeated = re.compile(r"\.type (=|!=|IN) \(?'\w+'")
+    folders = ("shared", "functions", "management", "web", "inspector", "search")
+    files = [file for folder in folders for file in (REPOSITORY / folder).rglob("*.py")]
+    assert [file.name for file in files if repeated.search(file.read_text("utf-8"))] == []
