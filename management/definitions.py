@@ -53,6 +53,8 @@ def unchangeable_differences(declared: Definition, present: Definition) -> list[
         differences.append("its unique keys differ")
     if _source(declared) != _source(present):
         differences.append("it is not an index of the same source, with the same query")
+    if _texts(declared) - _texts(present):
+        differences.append("its full-text policy has other paths or languages")
     return differences
 
 
@@ -81,6 +83,12 @@ def _source(definition: Definition) -> tuple[str, str] | None:
     """Return the source and the query of a global secondary index."""
     index = definition.get("globalSecondaryIndexDefinition") or definition.get("globalSecondaryIndex")
     return (index["sourceCollectionId"], index["definition"]) if index else None
+
+
+def _texts(definition: Definition) -> set[tuple[str, str]]:
+    """Return the paths of a full-text policy, each with its language."""
+    policy = definition.get("fullTextPolicy") or {}
+    return {(path["path"], path["language"]) for path in policy.get("fullTextPaths", [])}
 
 
 def _unique_keys(definition: Definition) -> set[tuple[str, ...]]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
+import json
+from pathlib import Path
+from typing import Any, Final
 
 from shared.database.client import open_container
 from shared.database.container import Container
@@ -13,3 +15,15 @@ INDEX: Final = "search"
 async def open_index() -> Container:
     """Return the index. Raises SettingsError, DatabaseUnavailable."""
     return await open_container(INDEX)
+
+
+def index_definition() -> dict[str, Any]:
+    """Return the definition of the index in containers.json."""
+    file = Path(__file__).parent / "containers.json"
+    (definition,) = json.loads(file.read_text(encoding="utf-8"))["containers"]
+    return dict(definition)
+
+
+# The language of all posts. Besides en-US, Cosmos DB supports de-DE, es-ES, fr-FR, it-IT, pt-BR and pt-PT in preview:
+# https://learn.microsoft.com/azure/cosmos-db/gen-ai/full-text-search
+LANGUAGE: Final[str] = index_definition()["fullTextPolicy"]["defaultLanguage"]

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
-from search.stop_words import STOP_WORDS
+from search.index import LANGUAGE
+from search.stop_words import stop_words
 from shared.database.container import Container
 from shared.errors import MalformedRequest
 from shared.models.base import Item, check_text
@@ -41,7 +42,7 @@ class SearchQuery:
     order: Order = "relevance"
 
     @classmethod
-    def parse(cls, parameters: Mapping[str, str]) -> SearchQuery:
+    def parse(cls, parameters: Mapping[str, str], language: str = LANGUAGE) -> SearchQuery:
         """Parse the query parameters `q` and `order`. Raises MalformedRequest, which says what to change."""
         order = parameters.get("order", "relevance")
         if order not in get_args(Order):
@@ -56,7 +57,8 @@ class SearchQuery:
             check_text(text)
         except ValueError as error:
             raise MalformedRequest(f"The search is not a text. {error}") from error
-        rare = tuple(word for word in words if word not in STOP_WORDS)
+        ignored = stop_words(language)
+        rare = tuple(word for word in words if word not in ignored)
         if not rare:
             raise MalformedRequest("The search has only very frequent words. Add a word that fewer posts have.")
         if len(rare) > MOST_WORDS:

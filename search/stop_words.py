@@ -42,3 +42,8 @@ which while whither who who's whoever whole whom whose why will willing wish wit
 wouldn't x y yes yet you you'd you'll you're you've your yours yourself yourselves z zero
 """
 STOP_WORDS: Final = frozenset(_WORDS.split())
+
+
+def stop_words(language: str) -> frozenset[str]:
+    """Return the words that a search in this language ignores; none, if it is not English."""
+    return STOP_WORDS if language.startswith("en") else frozenset()

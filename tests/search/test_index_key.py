@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 from azure.cosmos.aio import CosmosClient, DatabaseProxy
 from cosmos_emulator import EmulatorSettings
 
-import search
+from search.index import index_definition
 from search.query import SearchQuery
 from tests.blog import EmulatorThread
 from tests.polling import eventually
 
-(INDEX,) = json.loads((Path(search.__file__).parent / "containers.json").read_text(encoding="utf-8"))["containers"]
+INDEX = index_definition()
 POSTS = 200
 QUERY = SearchQuery(text="partition", words=("partition",))
 

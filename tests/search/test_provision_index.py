@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 from azure.cosmos import PartitionKey
 
-import search
 from management.comparison import is_as_defined
 from management.definitions import changeable_differences, unchangeable_differences
 from management.errors import ManagementError
 from management.provision import provision
+from search.index import index_definition
 from tests.blog import Blog
 
-(INDEX,) = json.loads((Path(search.__file__).parent / "containers.json").read_text(encoding="utf-8"))["containers"]
+INDEX = index_definition()
 
 
 @pytest.fixture
@@ -64,6 +62,16 @@ async def test_another_full_text_index_is_a_difference(blog: Blog, searches: Non
 
     assert changeable_differences(INDEX, present) == unchangeable_differences(INDEX, present) == []
     assert changeable_differences(INDEX, changed) == ["indexing policy"]
+
+
+async def test_another_language_is_a_difference(blog: Blog, searches: None) -> None:
+    await provisioned(blog)
+    present: dict[str, Any] = dict(await blog.database.get_container_client("search").read())
+    german = [path | {"language": "de-DE"} for path in INDEX["fullTextPolicy"]["fullTextPaths"]]
+
+    assert unchangeable_differences(INDEX | {"fullTextPolicy": {"fullTextPaths": german}}, present) == [
+        "its full-text policy has other paths or languages"
+    ]
 
 
 async def test_an_account_that_refuses_the_index_is_told_the_setting(
