@@ -119,4 +119,5 @@ resource developerHasDataRole 'Microsoft.DocumentDB/databaseAccounts/sqlRoleAssi
 }
 
 output id string = account.id
+output name string = account.name
 output endpoint string = account.properties.documentEndpoint

@@ -86,6 +86,10 @@ param cosmosCapacity string = 'serverless'
 @minValue(1000)
 param autoscaleMaxThroughput int = 1000
 
+@description('Whether the search is on (1). It needs autoscale, and the feature of docs/architecture.md#search.')
+@allowed(['0', '1'])
+param search string = '0'
+
 @description('How far back the account can be restored. Seven days are free.')
 @allowed(['Continuous7Days', 'Continuous30Days'])
 param backupTier string = 'Continuous7Days'
@@ -233,6 +237,15 @@ module cosmos 'cosmos.bicep' = {
   }
 }
 
+module searchIndex 'search.bicep' = if (search == '1' && cosmosCapacity == 'autoscale') {
+  name: 'search'
+  scope: group
+  params: {
+    accountName: cosmos.outputs.name
+    databaseName: databaseName
+  }
+}
+
 module network 'network.bicep' = if (privateNetworking) {
   name: 'network'
   scope: group
@@ -275,6 +288,7 @@ module app 'app.bicep' = {
       BLOG_DELIVERY_DEADLINE_S: '150'
       BLOG_DATABASE: databaseName
       BLOG_MODERATOR_ROLE: moderatorRole
+      BLOG_SEARCH: cosmosCapacity == 'autoscale' ? search : '0' // a serverless account has no global secondary indexes
       BLOG_SITE_URL: siteUrl
       BLOG_TRANSACTIONS: transactions
       COSMOS__accountEndpoint: cosmos.outputs.endpoint

@@ -30,7 +30,7 @@ _KEPT = (
 
 
 def take_off(wing: str, root: Path = ROOT) -> None:
-    """Delete a wing and those that stand on it: their folders, tests, and lines in function_app.py."""
+    """Delete a wing and those that stand on it: their folders, tests, templates, and lines in function_app.py."""
     app = root / "function_app.py"
     for name in WINGS[wing]:
         for folder in (root / name, root / "tests" / name):
@@ -42,6 +42,19 @@ def take_off(wing: str, root: Path = ROOT) -> None:
         project = root / "pyproject.toml"
         text = re.sub(layer, "", project.read_text(encoding="utf-8").replace(listed, ""))
         project.write_text(text, encoding="utf-8")
+        _take_off_infra(name, root)
+
+
+def _take_off_infra(wing: str, root: Path) -> None:
+    """Delete a wing's template, its parameter and module in main.bicep, and the lines with its setting."""
+    (root / "infra" / f"{wing}.bicep").unlink(missing_ok=True)
+    main_template, declaration = root / "infra" / "main.bicep", re.compile(rf"(?m)^param {wing}\b|'{wing}\.bicep'")
+    blocks = main_template.read_text(encoding="utf-8").split("\n\n")
+    main_template.write_text("\n\n".join(one for one in blocks if not declaration.search(one)), encoding="utf-8")
+    for file in (main_template, root / "infra" / "main.parameters.json", root / "docs" / "deploy.md"):
+        lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+        setting = f"{NAME.upper()}_{wing.upper()}"
+        file.write_text("".join(line for line in lines if setting not in line), encoding="utf-8")
 
 
 def rename(name: str, root: Path = ROOT) -> int:

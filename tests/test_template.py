@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.template import NAME, WINGS, main, rename
+from infra.template import NAME, WINGS, main, rename, take_off
 from tests.repository_copy import NEEDS_GIT, copy_repository
 from tests.running_app import REPOSITORY
 
@@ -61,6 +62,16 @@ def test_group_commit_can_be_removed_as_its_file_says(copy: Path) -> None:
         module.write_text(text, "utf-8")
 
     run_tests(copy, "tests/functions/test_likes.py", "tests/transactions", "tests/database/test_retries.py")
+
+
+def test_a_wing_that_is_taken_off_leaves_nothing_in_the_templates(copy: Path) -> None:
+    take_off("search", copy)
+
+    files = [*(copy / "infra").glob("*.bicep"), *(copy / "infra").glob("*.json"), copy / "docs" / "deploy.md"]
+    named = re.compile(rf"{NAME.upper()}_SEARCH|search\.bicep|param search")
+    assert [file.name for file in files if named.search(file.read_text("utf-8"))] == []
+    json.loads((copy / "infra" / "main.parameters.json").read_text("utf-8"))
+    run_tests(copy, "tests/infra/test_syntax.py", "tests/infra/test_deploy_page.py")
 
 
 @pytest.mark.parametrize("name", ["", "Shop", "my-shop", "2shops", "a" * 32])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from management.errors import ManagementError
 from management.provision import provision
 from search.index import index_definition
 from tests.blog import Blog
+from tests.running_app import REPOSITORY
 
 INDEX = index_definition()
 
@@ -82,3 +84,11 @@ async def test_an_account_that_refuses_the_index_is_told_the_setting(
 
     with pytest.raises(ManagementError, match="set BLOG_SEARCH=0"):
         await provisioned(blog)
+
+
+def test_the_template_deploys_the_same_index() -> None:
+    template = (REPOSITORY / "infra" / "search.bicep").read_text(encoding="utf-8")
+
+    used = set(re.findall(r"\bdefinition\.(\w+)", template))
+    assert used == INDEX.keys() - {"enabledBy", "storedProcedures", "triggers"}
+    assert INDEX["storedProcedures"] == INDEX["triggers"] == []
