@@ -12,11 +12,12 @@ import itertools
 import json
 import multiprocessing
 import os
+import random
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
@@ -32,6 +33,26 @@ BY_M = {"includedPaths": [{"path": "/m/?"}], "excludedPaths": [{"path": "/*"}]}
 PAGED = 120_000
 LARGE = "x" * 20_000
 IDLE_CONTAINERS = 100
+RANDOM = random.Random(42)
+WORDS = ["".join(RANDOM.choices("abcdefghijklmnopqrstuvwxyz", k=7)) for _ in range(5_000)]
+ARTICLES = 2_000
+INDEX = {
+    "globalSecondaryIndexDefinition": {"sourceCollectionId": "articles", "definition": "SELECT * FROM c"},
+    "fullTextPolicy": {"defaultLanguage": "en-US", "fullTextPaths": [{"path": "/text", "language": "en-US"}]},
+    "vectorEmbeddingPolicy": {
+        "vectorEmbeddings": [
+            {"path": "/vector", "dataType": "float32", "dimensions": 256, "distanceFunction": "cosine"}
+        ]
+    },
+    "indexingPolicy": {
+        "includedPaths": [{"path": "/kind/?"}],
+        "excludedPaths": [{"path": "/*"}],
+        "fullTextIndexes": [{"path": "/text"}],
+        "vectorIndexes": [{"path": "/vector", "type": "flat"}],
+    },
+    "partitionKey": {"paths": ["/kind"], "kind": "Hash", "version": 2},
+}
+AUTOSCALE = {"x_ms_cosmos_offer_autopilot_settings": json.dumps({"maxThroughput": 100_000})}
 
 Longest = Synchronized  # of a float, in seconds
 
@@ -63,9 +84,9 @@ class Load:
             assert response.status < 300, (method, path, response.status, text[:500])
             return response.headers, json.loads(text)
 
-    async def create(self, name: str, **definition: Any) -> None:
+    async def create(self, name: str, headers: Mapping[str, str] | None = None, **definition: Any) -> None:
         body = {"id": name, "partitionKey": {"paths": ["/pk"]}, "indexingPolicy": BY_M, **definition}
-        await self.send("POST", "/dbs/db/colls", body)
+        await self.send("POST", "/dbs/db/colls", body, **(headers or {}))
 
     async def write(self, name: str, key: str, items: list[dict[str, Any]]) -> None:
         batch = [{"operationType": "Upsert", "resourceBody": {"pk": key, **item}} for item in items]
@@ -96,6 +117,11 @@ class Load:
             )
         for number in range(1000):
             await self.write("built", "p", [{"id": str(number), "m": number, "other": number, "t": LARGE}])
+
+        await self.create("articles")
+        for number in range(ARTICLES):
+            await self.write("articles", str(number % 100), [article(number)])
+        await self.create("index", AUTOSCALE, **INDEX)
 
     async def expire(self, number: int) -> None:
         """Write 300 items per second, which expire."""
@@ -128,6 +154,29 @@ class Load:
         """Use many containers in turn, of which few stay open."""
         await self.write(f"idle{number % IDLE_CONTAINERS}", "p", [{"id": str(number % 1000)}])
         await asyncio.sleep(0.05)
+
+    async def search(self, number: int) -> None:
+        """Change an item, which the index follows, and search in the index."""
+        await self.write("articles", str(number % 100), [article(number % ARTICLES)])
+        word, vector = RANDOM.choice(WORDS), [RANDOM.gauss(0, 1) for _ in range(256)]
+        nearest = f"VectorDistance(c.vector, {vector})"
+        texts = (
+            f"SELECT TOP 10 c._id FROM c WHERE FullTextContains(c.text, '{word}')",  # noqa: S608 - words of this test
+            f"SELECT TOP 10 c._id FROM c ORDER BY RANK FullTextScore(c.text, '{word}')",  # noqa: S608
+            f"SELECT TOP 10 c._id FROM c ORDER BY {nearest}",  # noqa: S608
+            f"SELECT TOP 10 c._id FROM c ORDER BY RANK RRF(FullTextScore(c.text, '{word}'), {nearest})",  # noqa: S608
+        )
+        headers = {"x_ms_documentdb_isquery": "True", "x_ms_documentdb_partitionkey": '["article"]'}
+        _, found = await self.send("POST", "/dbs/db/colls/index/docs", {"query": texts[number % len(texts)]}, **headers)
+        self.done["search results"] += len(found["Documents"])
+        self.done["searches"] += 1
+        await asyncio.sleep(0.05)
+
+
+def article(number: int) -> dict[str, Any]:
+    """A text of about 5 KB, and a vector."""
+    text = " ".join(RANDOM.choices(WORDS, k=700))
+    return {"id": str(number), "kind": "article", "text": text, "vector": [RANDOM.gauss(0, 1) for _ in range(256)]}
 
 
 async def repeat(action: Callable[[int], Awaitable[None]]) -> None:
@@ -178,7 +227,7 @@ async def main(minutes: float) -> None:
             load = Load(session)
             await load.prepare()
             load.done.clear()
-            actions = (load.expire, load.page, load.build, load.scan, load.touch)
+            actions = (load.expire, load.page, load.build, load.scan, load.touch, load.search)
             loads = asyncio.gather(*(repeat(action) for action in actions))
             reporting = asyncio.ensure_future(report(load, process.pid, Path(directory), minutes, endpoint))
             await asyncio.wait([loads, reporting], return_when=asyncio.FIRST_COMPLETED)
