@@ -17,6 +17,7 @@ from bench.tables import table
 from management.account import open_blog, signed_in
 from management.provision import provision
 from shared.data.blog import Blog
+from shared.data.permissions import BY_BACK_END
 from shared.data.reports import create_report, list_reported
 from shared.data.user_data import Position, read_user_data
 from shared.data.users import delete_user
@@ -57,7 +58,7 @@ async def measure(server: Server, number: int) -> list[float]:
             await list_changed(blog, post)
         listed = await charge(list_reported(blog.feed, limit=20, cursor=None))
         await server.next_second()
-        request = await charge(delete_user(blog.users, user["id"]))
+        request = await charge(delete_user(blog.users, user["id"], deletion=BY_BACK_END))
         erasure = await charge(erase(blog, user))
         return [request, erasure, data, report, listing, listed]
 

@@ -20,6 +20,7 @@ from management.provision import provision
 from shared.data.blog import Blog
 from shared.data.comments import create_comment, list_comments
 from shared.data.likes import create_like, list_likes
+from shared.data.permissions import BackEnd
 from shared.data.posts import FRONT_PAGE_LENGTH, create_post, edit_post, get_post, list_posts_of_user, list_recent_posts
 from shared.data.users import create_user, edit_user, get_user
 from shared.database.scope import request_scope
@@ -95,7 +96,7 @@ def requests(blog: Blog, author: Item, post: Item) -> dict[str, Callable[[], Awa
         "C1 edit a user": lambda: edit_user(blog.users, user_id, renamed),
         "Q1 retrieve a user": lambda: get_user(blog.users, user_id),
         "C2 create a post": lambda: add_post(blog, author),
-        "C2 edit a post": lambda: edit_post(blog.posts, post_id, changes),
+        "C2 edit a post": lambda: edit_post(blog.posts, post_id, changes, by=BackEnd()),
         "Q2 retrieve a post": lambda: get_post(blog.posts, post_id),
         "Q3 list a user's posts": lambda: list_posts_of_user(blog.users, user_id, limit=100, cursor=None),
         "C3 create a comment": lambda: add_comment(blog, post, author),

@@ -39,7 +39,7 @@ async def delete_comment(call: Call[None]) -> Response:
     the comment, the author of the post, and moderators can delete it.
     """
     blog, post_id, comment_id = await open_blog(), call.path["postId"], call.path["commentId"]
-    await comments.delete_comment(blog, post_id, comment_id, if_match=call.if_match, deleter=call.deleter)
+    await comments.delete_comment(blog, post_id, comment_id, if_match=call.if_match, deletion=call.deletion)
     return no_content()
 
 

@@ -35,8 +35,8 @@ async def edit_post(call: Call[PostChanges]) -> Response:
 
     Changes only the title and content. Concurrent comments, likes, and renames are kept.
     """
-    blog, post_id, owner = await open_blog(), call.path["postId"], call.caller.owner
-    post = await posts.edit_post(blog.posts, post_id, call.body, if_match=call.if_match, owner=owner)
+    blog, post_id = await open_blog(), call.path["postId"]
+    post = await posts.edit_post(blog.posts, post_id, call.body, by=call.caller, if_match=call.if_match)
     return resource_response(Post, post)
 
 
@@ -49,7 +49,7 @@ async def delete_post(call: Call[None]) -> Response:
     are deleted with it. If users sign in, its author and moderators can delete it.
     """
     blog, post_id = await open_blog(), call.path["postId"]
-    await posts.delete_post(blog.posts, post_id, if_match=call.if_match, deleter=call.deleter)
+    await posts.delete_post(blog.posts, post_id, if_match=call.if_match, deletion=call.deletion)
     return no_content()
 
 

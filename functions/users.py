@@ -6,6 +6,7 @@ import azure.functions as func
 
 from shared.data import users
 from shared.data.blog import open_blog
+from shared.data.permissions import BackEnd
 from shared.data.user_data import RESOURCES, Position, read_user_data
 from shared.errors import (
     AccountDeleted,
@@ -17,7 +18,6 @@ from shared.errors import (
     UserNotFound,
     VersionMismatch,
 )
-from shared.http.callers import BackEnd
 from shared.http.calls import QUERY, Call
 from shared.http.endpoints import Endpoint
 from shared.http.responses import Response, created_response, json_response, no_content, resource_response
@@ -67,7 +67,7 @@ async def delete_user(call: Call[None]) -> Response:
     comments, and likes are deleted after a short delay. If users sign in, the user and moderators can delete it.
     """
     blog = await open_blog()
-    await users.delete_user(blog.users, call.path["userId"], if_match=call.if_match, deleter=call.deleter)
+    await users.delete_user(blog.users, call.path["userId"], if_match=call.if_match, deletion=call.deletion)
     return no_content()
 
 

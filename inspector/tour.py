@@ -21,13 +21,12 @@ from inspector.tour_visits import Visits
 from shared.data import comments, likes, posts, users
 from shared.data.blog import Blog, open_blog
 from shared.data.idempotency import new_id
-from shared.data.moderation import Deleter
+from shared.data.permissions import BackEnd, Deletion, SignedIn
 from shared.database.client import connect
 from shared.database.container import Container
 from shared.database.containers import POSTS
 from shared.database.scope import nested_scope, request_scope
 from shared.errors import Forbidden, PostNotFound, UserNotFound
-from shared.http.callers import BackEnd
 from shared.http.calls import QUERY, Call
 from shared.http.endpoints import Endpoint
 from shared.http.responses import Response, json_response
@@ -116,10 +115,10 @@ async def write_tour_post(call: Call[_Command]) -> Response:
 async def edit_tour_post(call: Call[_Command]) -> Response:
     """Edit a post."""
     async with _visiting(call) as visit:
-        post_id, owner = call.path["postId"], uuid.UUID(_reader_id(_WRITER))
+        post_id, writer = call.path["postId"], SignedIn(uuid.UUID(_reader_id(_WRITER)))
         _visits.require(visit, post_id)
         changes = PostChanges(title=f"Edited at {now()[11:23]}", content="Read me.")
-        await posts.edit_post((await open_blog()).posts, post_id, changes, owner=owner)
+        await posts.edit_post((await open_blog()).posts, post_id, changes, by=writer)
     return json_response({"title": changes.title})
 
 
@@ -213,7 +212,7 @@ async def _delete_left_posts() -> int:
 async def _delete(blog: Blog, post: Item) -> None:
     with suppress(PostNotFound):  # another visit has ended, too
         # The owner is a condition of the write.
-        await posts.delete_post(blog.posts, post["id"], deleter=Deleter(uuid.UUID(post["userId"])))
+        await posts.delete_post(blog.posts, post["id"], deletion=Deletion(SignedIn(uuid.UUID(post["userId"]))))
 
 
 @asynccontextmanager

@@ -6,7 +6,7 @@ import json
 
 from management.terminal import printable, say
 from shared.data.blog import Blog
-from shared.data.moderation import AUDIT_TYPE
+from shared.data.permissions import AUDIT_TYPE
 from shared.models.base import Item
 from shared.models.user import User
 

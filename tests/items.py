@@ -6,7 +6,7 @@ import uuid
 from datetime import UTC, datetime, timedelta
 
 from shared.data.idempotency import idempotency_record
-from shared.data.moderation import Deleter, audit_item
+from shared.data.permissions import Deletion, SignedIn, audit_item
 from shared.models.base import Item, iso_utc
 from shared.models.comment import NewComment, comment_item
 from shared.models.like import NewLike, like_item
@@ -54,7 +54,9 @@ def a_report(item: Item, reader: Item, *, second: float = 0, reason: str = "An a
 
 def an_audit_item(item: Item) -> Item:
     """Return the record that a moderator deleted this post or comment."""
-    return audit_item(Deleter(uuid.uuid4(), is_moderator=True, reason="An advertisement."), item, postId=item["postId"])
+    return audit_item(
+        Deletion(SignedIn(uuid.uuid4(), is_moderator=True), "An advertisement."), item, postId=item["postId"]
+    )
 
 
 def a_record(item: Item, command_id: str = "command") -> Item:

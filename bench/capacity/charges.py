@@ -22,6 +22,7 @@ from bench.servers import Server, emulator
 from management.account import open_blog
 from management.provision import provision
 from shared.data.blog import Blog
+from shared.data.permissions import BackEnd
 from shared.data.posts import edit_post
 from shared.data.username_reservations import reservation_id
 from shared.data.users import edit_user
@@ -139,7 +140,7 @@ class _Bench:
             LIKE_IN_FEED: lambda blog, number, person: add_like(blog, in_feed[number], person),
             "C4 like a post": lambda blog, number, person: add_like(blog, old[number], person),
             "C3 create a comment": lambda blog, number, person: add_comment(blog, old[number], person),
-            "C2 edit a post": lambda blog, number, _: edit_post(blog.posts, old[number]["id"], changed),
+            "C2 edit a post": lambda blog, number, _: edit_post(blog.posts, old[number]["id"], changed, by=BackEnd()),
             "C2 create a post": lambda blog, _, person: add_post(blog, person),
             "C1 create a user": lambda blog, _, __: self._person(blog),
         }

@@ -28,6 +28,7 @@ from management.provision import provision
 from shared.data.blog import Blog
 from shared.data.comments import create_comment, list_comments
 from shared.data.likes import create_like, list_likes
+from shared.data.permissions import BackEnd
 from shared.data.posts import FRONT_PAGE_LENGTH, create_post, edit_post, get_post, list_posts_of_user, list_recent_posts
 from shared.data.username_reservations import reservation_item
 from shared.data.users import create_user, edit_user, get_user
@@ -103,7 +104,7 @@ class ProjectModel(Model):
         return post_of(await create_post(self.blog, new, idempotency_key=None))
 
     async def edit_post(self, post: PostView, title: str, content: str) -> PostView:
-        return post_of(await edit_post(self.posts, post.id, PostChanges(title=title, content=content)))
+        return post_of(await edit_post(self.posts, post.id, PostChanges(title=title, content=content), by=BackEnd()))
 
     async def get_post(self, post_id: str) -> PostView:
         return post_of(await get_post(self.posts, post_id))

@@ -19,7 +19,7 @@ from management.verification.copies import fingerprint
 from management.verification.date_like_texts import Place, find_date_like_texts
 from management.verification.findings import EDIT_ITEM, NEW_ID, REBUILD, Finding, Kind
 from management.verification.invariants import expires, is_username, is_version, violated
-from shared.data import idempotency, moderation, user_data, username_reservations
+from shared.data import idempotency, permissions, user_data, username_reservations
 from shared.data.blog import Blog
 from shared.data.posts import FRONT_PAGE_LENGTH
 from shared.database.container import Container, is_addressable
@@ -149,7 +149,7 @@ class _Reader:
                         self.reservations[item["id"]] = _Reservation(item["ownerId"], "ttl" in item)
                 case idempotency.TYPE:
                     self._see_record("users", item)
-                case moderation.AUDIT_TYPE:
+                case permissions.AUDIT_TYPE:
                     self._obeys("users", "audit item", item)
                 case user_data.EXPORTS_TYPE:
                     self._obeys("users", "number of exports", item)
@@ -224,7 +224,7 @@ class _Reader:
             if item.get("type") == idempotency.TYPE:
                 self._see_record("posts", item)
                 continue
-            if item.get("type") in (moderation.AUDIT_TYPE, Report.TYPE):
+            if item.get("type") in (permissions.AUDIT_TYPE, Report.TYPE):
                 self._obeys("posts", "report" if item["type"] == Report.TYPE else "audit item", item)
                 continue
             if item.get("type") not in (Comment.TYPE, Like.TYPE):

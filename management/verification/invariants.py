@@ -13,7 +13,7 @@ from typing import Any
 
 from management.verification.findings import Kind
 from shared.data import username_reservations
-from shared.data.moderation import AUDIT_TTL_S
+from shared.data.permissions import AUDIT_TTL_S
 from shared.database.container import is_addressable
 from shared.models.base import DELETED_TTL_S, Item, is_item_id, is_whole_number, parse_moment
 from shared.models.characters import is_blank

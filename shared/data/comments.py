@@ -6,8 +6,8 @@ from collections.abc import Collection
 
 from shared.data.blog import Blog
 from shared.data.idempotency import idempotency_record, new_id
-from shared.data.moderation import BACK_END, Deleter, audit_item, require_can_delete
 from shared.data.pages import Cursor, Page, read_page
+from shared.data.permissions import BY_BACK_END, Deletion, SignedIn, audit_item, require_can_delete
 from shared.data.posts import get_post, list_responses, require_post
 from shared.data.users import get_author
 from shared.database.container import Container
@@ -35,27 +35,27 @@ async def delete_comment(
     post_id: str,
     comment_id: str,
     *,
+    deletion: Deletion,
     if_match: Collection[str] | None = None,
-    deleter: Deleter = BACK_END,
 ) -> None:
     """A point read and a batch. Raises PostNotFound, CommentNotFound, VersionMismatch.
 
-    Unless a back end deletes it without a reason, one more point read shows its author, and another one that of the
-    post. Raises Forbidden, MalformedRequest. Authors never change and IDs are never reused, so this check need not
-    share a transaction with the deletion.
+    Unless a back end deletes it without a reason, one more point read shows its author. If somebody else signs in,
+    another one shows the author of the post. Raises Forbidden, MalformedRequest. Authors never change and IDs are never
+    reused, so this check need not share a transaction with the deletion.
     """
-    audit = await _audit(blog.posts, post_id, comment_id, deleter) if deleter != BACK_END else None
+    audit = await _audit(blog.posts, post_id, comment_id, deletion) if deletion != BY_BACK_END else None
     if not await remove_item(blog.posts, post_id, comment_id, Comment.TYPE, if_match=if_match, audit=audit):
         raise CommentNotFound(comment_id)
 
 
-async def _audit(posts: Container, post_id: str, comment_id: str, deleter: Deleter) -> Item | None:
+async def _audit(posts: Container, post_id: str, comment_id: str, deletion: Deletion) -> Item | None:
     comment = await get_comment(posts, post_id, comment_id)
     authors = [comment["userId"]]
-    if str(deleter.user) not in authors:
+    if isinstance(deletion.by, SignedIn) and not deletion.by.is_one_of(authors):
         authors.append((await get_post(posts, post_id))["userId"])
-    needs_audit = require_can_delete(deleter, authors, "Only the author of the comment or of its post can delete it.")
-    return audit_item(deleter, comment, postId=post_id) if needs_audit else None
+    needs_audit = require_can_delete(deletion, authors, "Only the author of the comment or of its post can delete it.")
+    return audit_item(deletion, comment, postId=post_id) if needs_audit else None
 
 
 async def get_comment(posts: Container, post_id: str, comment_id: str) -> Item:

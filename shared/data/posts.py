@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from shared.data.blog import Blog
 from shared.data.idempotency import create_recorded, idempotency_record, is_recorded, new_id
-from shared.data.moderation import BACK_END, Deleter, audit_item, require_can_delete
 from shared.data.pages import Cursor, Page, newest_first, read_page, without_damaged
+from shared.data.permissions import BackEnd, Caller, Deletion, SignedIn, audit_item, require_can_delete
 from shared.data.users import get_author, get_user
 from shared.database.container import Container, Operation, patch_of
 from shared.database.refusals import ConditionFailed, ItemExists, ItemMissing
@@ -54,23 +54,23 @@ async def edit_post(
     post_id: str,
     changes: PostChanges,
     *,
+    by: Caller,
     if_match: Collection[str] | None = None,
-    owner: UUID | None = None,
 ) -> Item:
     """C2: a read by the primary and, for a change, a patch of title and content.
 
     The patch keeps concurrent changes of counts and names. Raises PostNotFound, VersionMismatch unless `if_match` has
-    the last edit, and Forbidden if `owner` is not the author.
+    the last edit, and Forbidden if somebody else signs in than the author.
     """
-    post = _checked(await posts.read_latest(post_id, post_id), post_id, if_match, owner)
+    post = _checked(await posts.read_latest(post_id, post_id), post_id, if_match, by)
     if (post["title"], post["content"]) == (changes.title, changes.content):
         return post
     values = {"title": changes.title, "content": changes.content, "editedDate": now(), "editId": uuid4().hex}
-    return await _patch(posts, post_id, values, if_match, owner)
+    return await _patch(posts, post_id, values, if_match, by)
 
 
 async def delete_post(
-    posts: Container, post_id: str, *, if_match: Collection[str] | None = None, deleter: Deleter = BACK_END
+    posts: Container, post_id: str, *, deletion: Deletion, if_match: Collection[str] | None = None
 ) -> None:
     """Replace a post by a tombstone: one patch. Raises the same errors as `edit_post`, and MalformedRequest.
 
@@ -80,12 +80,12 @@ async def delete_post(
     the copies, comments and likes are deleted.
     """
     tombstone = {"type": DELETED_TYPE, **EMPTIED, "ttl": DELETED_TTL_S, "editId": uuid4().hex}
-    owner, audit = deleter.user, None
-    if deleter.is_moderator or deleter.reason:
+    by, audit = deletion.by, None
+    if deletion.reason or (isinstance(by, SignedIn) and by.is_moderator):
         post = existing_post(await posts.read_latest(post_id, post_id), post_id)
-        if require_can_delete(deleter, [post["userId"]], _NOT_AUTHOR):
-            owner, audit = None, audit_item(deleter, post, postId=post_id)
-    await _patch(posts, post_id, tombstone, if_match, owner, audit)
+        if require_can_delete(deletion, [post["userId"]], _NOT_AUTHOR):
+            by, audit = BackEnd(), audit_item(deletion, post, postId=post_id)
+    await _patch(posts, post_id, tombstone, if_match, by, audit)
 
 
 async def _patch(
@@ -93,7 +93,7 @@ async def _patch(
     post_id: str,
     values: Mapping[str, object],
     if_match: Collection[str] | None,
-    owner: UUID | None,
+    by: Caller,
     audit: Item | None = None,
 ) -> Item:
     """One patch, or a batch with an audit item; if it is refused, a read by the primary shows why.
@@ -101,7 +101,9 @@ async def _patch(
     `values` has a new `editId`.
     """
     # The predicate checks author and edit without a read. It takes no parameters; UUIDs and hex digits are safe.
-    predicate = _IS_POST if owner is None else f"{_IS_POST} AND c.userId = '{owner}'"
+    predicate = _IS_POST
+    if isinstance(by, SignedIn):
+        predicate += f" AND c.userId = '{by.user}'"
     if if_match is not None:
         predicate += f" AND {_is_last_edit(if_match)}"
     try:
@@ -116,14 +118,14 @@ async def _patch(
         post = await posts.read_latest(post_id, post_id)
         if post is not None and post.get("editId") == values["editId"]:
             return post  # the SDK resent a patch whose response was lost
-        _checked(post, post_id, if_match, owner)
+        _checked(post, post_id, if_match, by)
         raise VersionMismatch from error
 
 
-def _checked(post: Item | None, post_id: str, if_match: Collection[str] | None, owner: UUID | None) -> Item:
+def _checked(post: Item | None, post_id: str, if_match: Collection[str] | None, by: Caller) -> Item:
     """Return a post that the command applies to. Raises PostNotFound, Forbidden, VersionMismatch."""
     post = existing_post(post, post_id)
-    if owner is not None and post["userId"] != str(owner):
+    if isinstance(by, SignedIn) and not by.is_one_of([post["userId"]]):
         raise Forbidden(_NOT_AUTHOR)
     if if_match is not None and Post.last_edit(post) not in if_match:
         raise VersionMismatch

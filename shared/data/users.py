@@ -17,7 +17,7 @@ from contextlib import suppress
 from cachetools import TTLCache
 
 from shared.data.idempotency import create_recorded, idempotency_record, is_recorded, new_id
-from shared.data.moderation import BACK_END, Deleter, audit_item, require_can_delete
+from shared.data.permissions import Deletion, audit_item, require_can_delete
 from shared.data.username_reservations import give_back, reservation_id, reserve
 from shared.database.container import Container, Operation
 from shared.database.refusals import ConditionFailed, ItemExists
@@ -152,7 +152,7 @@ async def edit_user(
 
 
 async def delete_user(
-    users: Container, user_id: str, *, if_match: Collection[str] | None = None, deleter: Deleter = BACK_END
+    users: Container, user_id: str, *, deletion: Deletion, if_match: Collection[str] | None = None
 ) -> None:
     """Replace a user by a tombstone: a point read and a write under its etag.
 
@@ -169,13 +169,13 @@ async def delete_user(
         user = await get_user(users, user_id)
         if if_match is not None and User.last_edit(user) not in if_match:
             raise VersionMismatch
-        needs_audit = require_can_delete(deleter, [user_id], "You can delete only your own account.")
-        tombstone = tombstone_of(user, is_banned=deleter.bans and needs_audit)
+        needs_audit = require_can_delete(deletion, [user_id], "You can delete only your own account.")
+        tombstone = tombstone_of(user, is_banned=deletion.bans and needs_audit)
         tombstone |= {"editId": edit_id, **trace_property()}
         with suppress(ConditionFailed):
             if needs_audit:
                 operation: Operation = ("replace", (user_id, tombstone), {"if_match_etag": user["_etag"]})
-                audit = audit_item(deleter, user, userId=user_id)
+                audit = audit_item(deletion, user, userId=user_id)
                 remember(users, await users.write_with(user_id, operation, audit))
             else:
                 remember(users, await users.replace(tombstone, etag=user["_etag"]))

@@ -4,7 +4,7 @@ A back end with a function key can do everything. A signed-in caller
 
 - acts as their own user only: in every command that names a user, in its path or body;
 - edits their own posts: the command checks the author (shared/data/posts.py);
-- deletes what shared/data/moderation.py lets them delete. A moderator has the app role `BLOG_MODERATOR_ROLE`.
+- deletes what shared/data/permissions.py lets them delete. A moderator has the app role `BLOG_MODERATOR_ROLE`.
 
 A signed-in caller has exactly one user, whose ID is derived from the identity provider and the principal. Creating the
 user is therefore the binding: no lookup or second write is needed, and a crash cannot leave an incomplete binding.
@@ -18,8 +18,9 @@ import json
 import re
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from shared.data.permissions import BackEnd, Caller, SignedIn
 from shared.errors import Forbidden, NotAuthenticated
 from shared.settings import AuthMode, app_settings
 
@@ -34,35 +35,6 @@ _ROLE_CLAIMS = ("roles", "http://schemas.microsoft.com/ws/2008/06/identity/claim
 # Without line breaks. OpenID Connect Core, section 2, limits subjects to 255 ASCII characters.
 _PRINTABLE = re.compile(r"[\x20-\x7e]{1,255}")
 
-
-@dataclass(frozen=True)
-class BackEnd:
-    """A trusted back end with a function key, which acts as any user."""
-
-    @property
-    def owner(self) -> None:
-        """Its commands apply to everybody's posts and comments."""
-        return
-
-    @property
-    def is_moderator(self) -> bool:
-        return True
-
-
-@dataclass(frozen=True)
-class SignedIn:
-    """A caller who signs in. `user` is the ID of the user they act as, who may not exist yet."""
-
-    user: uuid.UUID
-    is_moderator: bool = False
-
-    @property
-    def owner(self) -> uuid.UUID:
-        """The author of the posts and comments that their commands apply to."""
-        return self.user
-
-
-Caller = BackEnd | SignedIn
 # The caller of a query. No user can have this ID.
 ANONYMOUS = SignedIn(uuid.UUID(int=0))
 
@@ -126,13 +98,13 @@ def _has_moderator_role(headers: Mapping[str, str]) -> bool:
     return bool(role) and any((claim_type, role) in claims for claim_type in _ROLE_CLAIMS)
 
 
-def require_can_act_as(caller: Caller, user_id: str) -> None:
-    """Raise Forbidden unless the caller acts as this user."""
-    if isinstance(caller, SignedIn) and str(caller.user) != user_id:
+def require_can_act_as(caller: Caller, user_id: str, *, or_moderate: bool = False) -> None:
+    """Raise Forbidden unless the caller acts as this user, or is a moderator where these can act, too."""
+    if isinstance(caller, SignedIn) and not (or_moderate and caller.is_moderator) and not caller.is_one_of([user_id]):
         raise Forbidden(f"You cannot act as the user {user_id!r}; your user ID is {str(caller.user)!r}.")
 
 
 def require_moderator(caller: Caller) -> None:
     """Raise Forbidden unless the caller is a moderator or a trusted back end."""
-    if not caller.is_moderator:
+    if isinstance(caller, SignedIn) and not caller.is_moderator:
         raise Forbidden("Only moderators can do this.")

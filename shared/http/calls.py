@@ -13,10 +13,9 @@ from pydantic import ValidationError
 from pydantic_core import from_json
 
 from shared import errors
-from shared.data.moderation import Deleter
 from shared.data.pages import Cursor
+from shared.data.permissions import Caller, Deletion
 from shared.errors import FieldFault, InvalidFields, MalformedRequest
-from shared.http.callers import Caller
 from shared.models.base import EMPTY, REASON_LENGTH, RequestModel, check_text, edit_of, is_item_id
 
 if TYPE_CHECKING:
@@ -85,11 +84,8 @@ class Call(Generic[Body]):
     bans: bool = False
 
     @property
-    def deleter(self) -> Deleter:
-        """The caller of a deletion. A moderator gives a reason."""
-        return Deleter(
-            self.caller.owner, self.caller.owner is not None and self.caller.is_moderator, self.reason, self.bans
-        )
+    def deletion(self) -> Deletion:
+        return Deletion(self.caller, self.reason, self.bans)
 
 
 def parse_call(

@@ -150,8 +150,8 @@ class Endpoint:
         caller = authenticate(request.headers, is_query=request.method in QUERY)
         call: Call[Any] = parse_call(request, self.body, caller, self.parse_cursor)
         for user_id in (call.path.get("userId"), getattr(call.body, "user_id", None)):
-            if user_id is not None and not (self.moderated and call.caller.is_moderator):
-                require_can_act_as(call.caller, user_id)
+            if user_id is not None:
+                require_can_act_as(call.caller, user_id, or_moderate=self.moderated)
         return call
 
 

@@ -13,6 +13,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
+from shared.data.permissions import BY_BACK_END
 from shared.data.posts import delete_post
 from shared.database.container import Container, patch_of
 from shared.database.refusals import ConditionFailed, ItemMissing
@@ -97,7 +98,7 @@ async def _erase_items(posts: Container, post_id: str, pace: Pace, items: Sequen
     if Post.TYPE in by_type:
         async with pace.transaction(1):
             with suppress(PostNotFound):
-                await delete_post(posts, post_id)
+                await delete_post(posts, post_id, deletion=BY_BACK_END)
         return True  # the posts change feed deletes its comments and likes
     if DELETED_TYPE in by_type:
         async with pace.transaction(1):

@@ -14,6 +14,7 @@ from shared.data.blog import Blog as ManagedBlog
 from shared.data.comments import create_comment, delete_comment
 from shared.data.idempotency import TTL_S, TYPE
 from shared.data.likes import create_like
+from shared.data.permissions import BY_BACK_END
 from shared.data.posts import create_post
 from shared.data.users import create_user
 from shared.errors import IdempotencyKeyReused
@@ -130,7 +131,7 @@ async def test_a_key_whose_comment_was_deleted_is_new_after_its_record_expires(a
         return await create_comment(replace(blog.stored, transactions=way), post["id"], new, idempotency_key="key")
 
     first = await comment()
-    await delete_comment(blog.stored, post["id"], first["id"])
+    await delete_comment(blog.stored, post["id"], first["id"], deletion=BY_BACK_END)
     clock.ahead_s = TTL_S + 1
 
     assert (await comment())["id"] == first["id"]

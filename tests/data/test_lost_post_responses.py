@@ -8,6 +8,7 @@ import pytest
 from cosmos_emulator import EmulatorSettings
 from cosmos_emulator.latency import Latency
 
+from shared.data.permissions import BY_BACK_END, BackEnd
 from shared.data.posts import delete_post, edit_post
 from shared.database.client import connect
 from shared.errors import PostNotFound
@@ -59,7 +60,9 @@ async def test_an_edit_with_a_lost_response_succeeds_although_replicas_lack_it(
     post = await blog.posts.create(a_post(a_user()))
 
     with gateway.losing(_first_patch(), applied=True):
-        edited = await edit_post(elsewhere.posts, post["id"], PostChanges(title="New", content="New"), if_match={""})
+        edited = await edit_post(
+            elsewhere.posts, post["id"], PostChanges(title="New", content="New"), if_match={""}, by=BackEnd()
+        )
 
     assert edited["title"] == "New"
 
@@ -71,7 +74,7 @@ async def test_a_deletion_with_a_lost_response_recognizes_its_tombstone_although
     _stop_replicas(blog)
 
     with gateway.losing(_first_patch(), applied=True):
-        await delete_post(elsewhere.posts, post["id"])
+        await delete_post(elsewhere.posts, post["id"], deletion=BY_BACK_END)
 
     with pytest.raises(PostNotFound):
-        await delete_post(elsewhere.posts, post["id"])
+        await delete_post(elsewhere.posts, post["id"], deletion=BY_BACK_END)

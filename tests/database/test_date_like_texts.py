@@ -18,6 +18,7 @@ from management.verify import is_broken, verify
 from shared.data.blog import Blog as ManagedBlog
 from shared.data.comments import create_comment
 from shared.data.likes import create_like
+from shared.data.permissions import BackEnd
 from shared.data.posts import create_post, edit_post
 from shared.data.users import create_user, edit_user
 from shared.database.container import Container, patch_of
@@ -77,7 +78,7 @@ async def test_a_text_that_looks_like_a_date_reaches_every_reader_as_sent(blog: 
     new = NewPost(user_id=author["id"], title=text, content="Before")
     post = await create_post(blog.stored, new, idempotency_key=text)
     assert post["title"] == text
-    edited = await edit_post(blog.posts, post["id"], PostChanges(title=text, content=text))
+    edited = await edit_post(blog.posts, post["id"], PostChanges(title=text, content=text), by=BackEnd())
     comment = await create_comment(
         blog.stored, post["id"], NewComment(user_id=author["id"], content=text), idempotency_key=text
     )

@@ -22,8 +22,8 @@ from bench.capacity import demand
 from inspector import emulator_switches, tour
 from inspector.emulator_switches import EmulatorSwitches
 from inspector.tour_visits import Visits
+from shared.data.permissions import SignedIn
 from shared.errors import Forbidden
-from shared.http.callers import SignedIn
 from shared.http.calls import Call, parse_call
 from shared.settings import Account, Settings
 from tests.accessibility import AXE

@@ -6,7 +6,7 @@ import json
 import uuid
 
 from shared.data.comments import delete_comment
-from shared.data.moderation import Deleter
+from shared.data.permissions import BackEnd, Deletion, SignedIn
 from shared.data.posts import delete_post
 from shared.data.users import create_user, delete_user
 from shared.models.user import NewUser
@@ -14,7 +14,7 @@ from tests.blog import Blog
 from tests.items import a_comment, a_post, unique
 from tests.management.command_line import manage_blog
 
-MODERATOR = Deleter(uuid.uuid4(), is_moderator=True, reason="Insults.\n\x1b[31mmore")
+MODERATOR = Deletion(SignedIn(uuid.uuid4(), is_moderator=True), "Insults.\n\x1b[31mmore")
 
 
 async def test_without_deletions_there_is_nothing(blog: Blog) -> None:
@@ -27,14 +27,14 @@ async def test_deletions_are_listed_with_their_reasons(blog: Blog) -> None:
     user = await create_user(blog.users, NewUser(username=unique("ada")), idempotency_key=None)
     post = await blog.posts.create(a_post(user) | {"commentCount": 1})
     comment = await blog.posts.create(a_comment(post, user))
-    await delete_comment(blog.stored, post["id"], comment["id"], deleter=MODERATOR)
-    await delete_post(blog.posts, post["id"], deleter=MODERATOR)
-    await delete_user(blog.users, user["id"], deleter=Deleter(reason="Spam.", bans=True))
+    await delete_comment(blog.stored, post["id"], comment["id"], deletion=MODERATOR)
+    await delete_post(blog.posts, post["id"], deletion=MODERATOR)
+    await delete_user(blog.users, user["id"], deletion=Deletion(BackEnd(), "Spam.", bans=True))
 
     listed, as_json = await manage_blog(blog, "audit"), await manage_blog(blog, "audit", "--json")
 
     assert (listed.exit_code, as_json.exit_code) == (0, 0)
-    by, reason = f"moderator {MODERATOR.user} deleted the", r"Insults.\n\x1b[31mmore"
+    by, reason = f"moderator {MODERATOR.by.user} deleted the", r"Insults.\n\x1b[31mmore"
     lines = [line.partition("  ")[2] for line in listed.output.splitlines()[:3]]
     assert lines == [
         f"{by} comment {comment['id']} of the user {user['id']}: {reason}",

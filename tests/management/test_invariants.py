@@ -22,6 +22,7 @@ from management.verification.invariants import INVARIANTS, violated
 from management.verify import verify
 from shared.data.comments import create_comment
 from shared.data.likes import create_like, delete_like
+from shared.data.permissions import BY_BACK_END, BackEnd
 from shared.data.posts import create_post, delete_post, edit_post
 from shared.data.username_reservations import reservation_item
 from shared.data.users import create_user, edit_user
@@ -326,9 +327,9 @@ async def _step(blog: Blog, step: str, number: int, user_id: str, post_id: str) 
             await edit_user(blog.users, user_id, UserChanges(username=unique("grace")))
         case "edit":
             changes = PostChanges(title=f"Edit {number}", content="Edited.")
-            await edit_post(blog.posts, post_id, changes)
+            await edit_post(blog.posts, post_id, changes, by=BackEnd())
         case "delete":
-            await delete_post(blog.posts, post_id)
+            await delete_post(blog.posts, post_id, deletion=BY_BACK_END)
         case "like":
             await create_like(blog.stored, post_id, NewLike(user_id=user_id), idempotency_key=f"like{number}")
         case "unlike":

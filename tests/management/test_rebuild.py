@@ -15,6 +15,7 @@ from management.verification.findings import REBUILD
 from management.verify import verify
 from shared.data.blog import Blog as ManagedBlog
 from shared.data.comments import create_comment
+from shared.data.permissions import BY_BACK_END, BackEnd
 from shared.data.posts import delete_post, edit_post
 from shared.data.username_reservations import reservation_item
 from shared.data.users import edit_user
@@ -198,7 +199,7 @@ async def test_rebuild_finishes_a_rename_and_a_deletion(blog: Blog, managed: Man
     plan = SeedPlan(users=3)
     renamed, deleted = plan.user(0), next(plan.posts(1, plan.user(1)))
     await edit_user(blog.users, renamed["id"], UserChanges(username="someone.new"))
-    await delete_post(blog.posts, deleted["id"])
+    await delete_post(blog.posts, deleted["id"], deletion=BY_BACK_END)
 
     await _rebuild(managed)
 
@@ -215,7 +216,7 @@ async def test_rebuild_runs_while_the_app_is_in_use(blog: Blog, managed: Managed
             new = NewComment(user_id=post["userId"], content=f"comment {number}")
             await create_comment(blog.stored, post["id"], new, idempotency_key=None)
             changes = PostChanges(title=f"title {number}", content="edited")
-            await edit_post(blog.posts, post["id"], changes)
+            await edit_post(blog.posts, post["id"], changes, by=BackEnd())
 
     await asyncio.gather(_rebuild(managed), *map(use, posts))
     await blog.drain()

@@ -15,6 +15,7 @@ from management.verification.copies import FIELDS
 from management.verification.findings import Finding, Kind
 from management.verify import is_broken, verify, verify_within
 from shared.data.blog import Blog as ManagedBlog
+from shared.data.permissions import BY_BACK_END
 from shared.data.posts import delete_post
 from shared.data.username_reservations import reservation_item
 from shared.database.container import Container
@@ -110,7 +111,7 @@ async def test_verify_compares_the_feed_with_the_100_newest_posts(blog: Blog, ma
 
 
 async def test_a_propagated_deletion_leaves_no_finding(blog: Blog, seeded: ManagedBlog) -> None:
-    await delete_post(blog.posts, POST["id"])
+    await delete_post(blog.posts, POST["id"], deletion=BY_BACK_END)
 
     await blog.drain()
 

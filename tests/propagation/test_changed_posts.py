@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from shared.data.permissions import BY_BACK_END, BackEnd
 from shared.data.posts import FRONT_PAGE_LENGTH, delete_post, edit_post
 from shared.database.container import Container, Operation
 from shared.errors import DatabaseThrottled
@@ -61,7 +62,7 @@ async def test_a_repeated_delivery_writes_nothing(blog: Blog) -> None:
 @pytest.mark.parametrize("order", [[0, 1], [1, 0], [1, 0, 1, 0]])
 async def test_an_older_version_never_overwrites_a_newer_one(blog: Blog, order: list[int]) -> None:
     _, first = await _published(blog)
-    second = await edit_post(blog.posts, first["id"], PostChanges(title="Second", content="edited"))
+    second = await edit_post(blog.posts, first["id"], PostChanges(title="Second", content="edited"), by=BackEnd())
     states = [first, second]
 
     for index in order:
@@ -96,7 +97,7 @@ async def test_deleting_a_post_deletes_its_copies_and_expires_its_comments_and_l
     await blog.posts.execute("createComment", post["id"], a_comment(post, author))
     await blog.drain()
 
-    await delete_post(blog.posts, post["id"])
+    await delete_post(blog.posts, post["id"], deletion=BY_BACK_END)
     await blog.drain()
 
     assert await _user_copy(blog, post) is None
@@ -107,7 +108,7 @@ async def test_deleting_a_post_deletes_its_copies_and_expires_its_comments_and_l
 async def test_a_late_delivery_does_not_restore_a_deleted_post(blog: Blog) -> None:
     _, post = await _published(blog)
     await blog.handle_posts([post])
-    await delete_post(blog.posts, post["id"])
+    await delete_post(blog.posts, post["id"], deletion=BY_BACK_END)
     await blog.handle_posts([await blog.posts.read(post["id"], post["id"]) or {}])
 
     await blog.handle_posts([post])
@@ -125,7 +126,7 @@ class DeletingContainer(Container):
 
     async def create(self, item: Item, *, post_trigger: str | None = None) -> Item:
         created = await super().create(item, post_trigger=post_trigger)
-        await delete_post(self.posts, item["id"])
+        await delete_post(self.posts, item["id"], deletion=BY_BACK_END)
         return created
 
 
@@ -168,7 +169,7 @@ async def test_editing_an_old_post_does_not_evict_a_newer_one(blog: Blog, short_
     posts = [await blog.posts.create(a_post(author, second=second)) for second in range(short_front_page + 1)]
     await blog.handle_posts(posts)
 
-    edited = await edit_post(blog.posts, posts[0]["id"], PostChanges(title="Edited", content="late"))
+    edited = await edit_post(blog.posts, posts[0]["id"], PostChanges(title="Edited", content="late"), by=BackEnd())
     await blog.handle_posts([edited])
 
     assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {post["id"] for post in posts[1:]}
@@ -184,7 +185,7 @@ async def test_deletions_refill_the_feed_with_the_next_posts(blog: Blog, short_f
     newest_first = sorted(posts, key=lambda post: (post["creationDate"], post["id"]), reverse=True)
 
     for post in newest_first[:7]:
-        await delete_post(blog.posts, post["id"])
+        await delete_post(blog.posts, post["id"], deletion=BY_BACK_END)
     await blog.drain()
 
     assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {
@@ -260,7 +261,7 @@ async def test_a_refill_that_races_a_new_post_does_not_overfill_the_feed(blog: B
         await blog.posts.create(post)
     for post in posts:  # the copy of `deleted` is already deleted
         await blog.feed.create(short_form(post))
-    await delete_post(blog.posts, deleted["id"])
+    await delete_post(blog.posts, deleted["id"], deletion=BY_BACK_END)
     tombstone = await blog.posts.read(deleted["id"], deleted["id"]) or {}
     await blog.posts.create(new)
 
@@ -279,7 +280,7 @@ async def test_a_refill_skips_a_post_that_cannot_be_copied(blog: Blog, short_fro
     poison = await blog.posts.proxy.upsert_item(posts[4] | {"content": 5})  # the next candidate of a refill
 
     for post in posts[-3:]:
-        await delete_post(blog.posts, post["id"])
+        await delete_post(blog.posts, post["id"], deletion=BY_BACK_END)
     await blog.drain()
 
     assert {failure["itemId"] for failure in await blog.all_items(blog.failures)} == {poison["id"]}
@@ -295,7 +296,7 @@ async def test_a_feed_trimmed_too_short_is_refilled(blog: Blog, short_front_page
         await blog.feed.create(short_form(post))
     await blog.posts.proxy.upsert_item(posts[2] | {"content": 5})
     before = await FrontPageIndex.read(blog.feed)
-    await delete_post(blog.posts, posts[-1]["id"])
+    await delete_post(blog.posts, posts[-1]["id"], deletion=BY_BACK_END)
     await blog.feed.delete(posts[-1]["id"], "post")
 
     await trim(Copies(blog.feed, blog.posts, partition_key="type"), before)

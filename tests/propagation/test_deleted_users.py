@@ -19,7 +19,7 @@ from shared.data import username_reservations
 from shared.data.blog import Blog as StoredBlog
 from shared.data.comments import create_comment
 from shared.data.likes import create_like
-from shared.data.moderation import Deleter
+from shared.data.permissions import BY_BACK_END, BackEnd, Deletion
 from shared.data.posts import create_post, delete_post, list_posts_of_user
 from shared.data.reports import create_report, list_reported
 from shared.data.users import (
@@ -143,13 +143,13 @@ async def world(blog: Blog) -> World:
     for post in posts:
         for responder in (user, other):
             await respond(blog.stored, post, responder)
-    await delete_post(blog.posts, posts[0]["id"])
+    await delete_post(blog.posts, posts[0]["id"], deletion=BY_BACK_END)
     await blog.drain()
     return World(blog, user, other, posts[2:])
 
 
 async def test_everything_of_a_deleted_user_disappears(blog: Blog, world: World) -> None:
-    await delete_user(blog.users, world.user["id"])
+    await delete_user(blog.users, world.user["id"], deletion=BY_BACK_END)
 
     with pytest.raises(UserNotFound):
         await get_user(blog.users, world.user["id"])
@@ -167,7 +167,7 @@ async def test_everything_of_a_deleted_user_disappears(blog: Blog, world: World)
 
 async def test_the_users_feed_alone_erases_items(blog: Blog, world: World) -> None:
     """The posts feed erases later items, which would hide that the fan-out misses some."""
-    await delete_user(blog.users, world.user["id"])
+    await delete_user(blog.users, world.user["id"], deletion=BY_BACK_END)
 
     await blog.handle_users(await blog.changes(blog.users))
 
@@ -175,7 +175,7 @@ async def test_the_users_feed_alone_erases_items(blog: Blog, world: World) -> No
 
 
 async def test_the_username_is_free_at_once_and_released_later(blog: Blog, world: World) -> None:
-    await delete_user(blog.users, world.user["id"])
+    await delete_user(blog.users, world.user["id"], deletion=BY_BACK_END)
 
     successor = await create_user(blog.users, NewUser(username=world.user["username"]), idempotency_key=None)
     await blog.drain()
@@ -192,17 +192,17 @@ async def test_a_deletion_applies_to_the_last_name_only(blog: Blog) -> None:
     renamed = await edit_user(blog.users, user["id"], UserChanges(username=unique("countess")))
 
     with pytest.raises(VersionMismatch):
-        await delete_user(blog.users, user["id"], if_match={User.last_edit(user)})
-    await delete_user(blog.users, user["id"], if_match={User.last_edit(renamed)})
+        await delete_user(blog.users, user["id"], if_match={User.last_edit(user)}, deletion=BY_BACK_END)
+    await delete_user(blog.users, user["id"], if_match={User.last_edit(renamed)}, deletion=BY_BACK_END)
     with pytest.raises(UserNotFound):
-        await delete_user(blog.users, user["id"])
+        await delete_user(blog.users, user["id"], deletion=BY_BACK_END)
 
 
 async def test_what_another_process_writes_later_is_erased(blog: Blog, world: World) -> None:
     """It has cached the author, so its commands do not see the deletion."""
     async with another_process(blog) as elsewhere:
         await get_author(elsewhere.users, world.user["id"])
-        await delete_user(blog.users, world.user["id"])
+        await delete_user(blog.users, world.user["id"], deletion=BY_BACK_END)
         await blog.handle_users(await blog.changes(blog.users))
 
         late = await a_written_post(elsewhere, world.user)
@@ -218,7 +218,7 @@ async def test_this_process_knows_a_deletion_at_once(blog: Blog) -> None:
     user, users = await a_registered_user(blog), blog.users
     before = await get_author(users, user["id"])
 
-    await delete_user(users, user["id"])
+    await delete_user(users, user["id"], deletion=BY_BACK_END)
     remember(users, before)  # a read from before the deletion ends after it
 
     with pytest.raises(UserNotFound):
@@ -230,7 +230,7 @@ async def test_a_post_that_was_deleted_before_loses_its_name(blog: Blog, world: 
     tombstone = {"title": "", "content": "", "ttl": 1_000, "type": "tombstone", "version": 2}
     await blog.posts.create(a_post(world.user) | tombstone)
 
-    await delete_user(blog.users, world.user["id"])
+    await delete_user(blog.users, world.user["id"], deletion=BY_BACK_END)
     await blog.handle_users(await blog.changes(blog.users))
 
     tombstones = [item for item in await blog.all_items(blog.posts) if item["type"] == "tombstone"]
@@ -254,7 +254,7 @@ class _Overtaken(Container):
 
 
 async def test_an_item_that_is_deleted_after_the_query_does_not_keep_the_others(blog: Blog, world: World) -> None:
-    await delete_user(blog.users, world.user["id"])
+    await delete_user(blog.users, world.user["id"], deletion=BY_BACK_END)
 
     overtaken = dataclasses.replace(blog.stored, posts=_Overtaken(blog.posts))
     await handle_changed_users(overtaken, await blog.changes(blog.users))
@@ -269,7 +269,7 @@ class DeletingContainer(Container):
 
     async def replace(self, item: Item, *, etag: str) -> Item:
         if item["type"] == "user":
-            await delete_user(Container(self.proxy), item["id"])
+            await delete_user(Container(self.proxy), item["id"], deletion=BY_BACK_END)
         return await super().replace(item, etag=etag)
 
 
@@ -292,7 +292,7 @@ async def test_damaged_items_of_the_user_keep_neither_the_others_nor_delete_anot
     await blog.posts.create(stray)
     await blog.posts.create({"id": unique("lost"), "type": "comment", "userId": world.user["id"]})
 
-    await delete_user(blog.users, world.user["id"])
+    await delete_user(blog.users, world.user["id"], deletion=BY_BACK_END)
     await blog.handle_users(await blog.changes(blog.users))
 
     kept = await blog.posts.read(post["id"], post["id"])
@@ -308,7 +308,7 @@ async def test_a_user_who_registers_again_can_write_at_once(blog: Blog, clock: C
     user_id, users = unique("signed-in"), blog.users
     new = NewUser(username=unique("ada"))
     await register_user(users, new, user_id=user_id, idempotency_key=None)
-    await delete_user(users, user_id)
+    await delete_user(users, user_id, deletion=BY_BACK_END)
     await blog.drain()
     clock.pass_the_wait_for_a_new_account()
 
@@ -342,7 +342,7 @@ class _LikedAgain(Container):
 
 async def test_a_like_that_a_later_account_has_made_again_is_kept(blog: Blog, world: World) -> None:
     """The delivery of a host that has lost its lease can still be running."""
-    await delete_user(blog.users, world.user["id"])
+    await delete_user(blog.users, world.user["id"], deletion=BY_BACK_END)
 
     await handle_changed_users(
         dataclasses.replace(blog.stored, posts=_LikedAgain(blog.posts.proxy)), await blog.changes(blog.users)
@@ -367,7 +367,7 @@ class _Refusing(Container):
 
 async def test_a_post_that_cannot_be_written_does_not_stop_the_others(blog: Blog, world: World) -> None:
     refusing, refused = world.posts_of_other
-    await delete_user(blog.users, world.user["id"])
+    await delete_user(blog.users, world.user["id"], deletion=BY_BACK_END)
 
     posts = _Refusing(blog.posts, refusing["id"])
     errors = await handle_changed_users(dataclasses.replace(blog.stored, posts=posts), await blog.changes(blog.users))
@@ -395,7 +395,7 @@ async def test_a_user_can_register_again_and_late_items_of_the_deleted_account_a
     async with another_process(blog) as elsewhere:
         await get_author(elsewhere.users, user_id)
         await respond(blog.stored, world.posts_of_other[0], first)
-        await delete_user(blog.users, user_id)
+        await delete_user(blog.users, user_id, deletion=BY_BACK_END)
         with pytest.raises(AccountDeleted):
             await register_user(blog.users, NewUser(username=unique("eve")), user_id=user_id, idempotency_key=None)
         await blog.drain()
@@ -427,7 +427,7 @@ async def test_a_user_can_register_again_and_late_items_of_the_deleted_account_a
 async def test_a_retried_registration_of_a_deleted_user_creates_nothing(blog: Blog) -> None:
     new, key = NewUser(username=unique("ada")), unique("key")
     user = await create_user(blog.users, new, idempotency_key=key)
-    await delete_user(blog.users, user["id"])
+    await delete_user(blog.users, user["id"], deletion=BY_BACK_END)
 
     with pytest.raises(AccountDeleted):
         await create_user(blog.users, new, idempotency_key=key)
@@ -442,7 +442,7 @@ async def test_a_damaged_reservation_keeps_no_name_in_the_failures(blog: Blog, w
     key = username_reservations.reservation_id(world.user["username"])
     await blog.users.patch(key, key, [{"op": "set", "path": "/nameVersion", "value": "one"}])
 
-    await delete_user(blog.users, world.user["id"])
+    await delete_user(blog.users, world.user["id"], deletion=BY_BACK_END)
     await blog.drain()
 
     [failure] = await blog.all_items(blog.failures)
@@ -456,7 +456,7 @@ async def test_texts_of_the_user_leave_the_failures_of_earlier_versions(blog: Bl
     assert TEXT not in str(failure)
     await blog.failures.replace(failure | {"change": change}, etag=failure["_etag"])
 
-    await delete_user(blog.users, world.user["id"])
+    await delete_user(blog.users, world.user["id"], deletion=BY_BACK_END)
     await blog.drain()
 
     [failure] = await blog.all_items(blog.failures)
@@ -466,7 +466,7 @@ async def test_texts_of_the_user_leave_the_failures_of_earlier_versions(blog: Bl
 async def test_a_rebuild_erases_items_whose_version_is_ahead(blog: Blog, world: World) -> None:
     post = world.posts_of_other[0]
     comment = next(item for item in await world.written_to_others_by(world.user["id"]) if item["postId"] == post["id"])
-    await delete_user(blog.users, world.user["id"])
+    await delete_user(blog.users, world.user["id"], deletion=BY_BACK_END)
     await blog.drain()
     await blog.posts.create(comment | {"nameVersion": 7})
     await blog.posts.patch(post["id"], post["id"], [{"op": "incr", "path": "/commentCount", "value": 1}])
@@ -482,7 +482,7 @@ async def test_a_deletion_that_cannot_finish_is_kept_without_names_and_replayed(
     async def refused(*_: object) -> int:
         raise NoProgress("refused too often")
 
-    await delete_user(blog.users, world.user["id"])
+    await delete_user(blog.users, world.user["id"], deletion=BY_BACK_END)
     with monkeypatch.context() as patched:
         patched.setattr("shared.propagation.users.erase", refused)
         await blog.handle_users(await blog.changes(blog.users))
@@ -499,7 +499,7 @@ async def test_a_deletion_that_cannot_finish_is_kept_without_names_and_replayed(
 
 @pytest.mark.parametrize("after", range(0, 24, 2))
 async def test_a_crash_after_any_request_is_repaired(blog: Blog, world: World, after: int) -> None:
-    await delete_user(blog.users, world.user["id"])
+    await delete_user(blog.users, world.user["id"], deletion=BY_BACK_END)
     changes = await blog.changes(blog.users)
     lost = (
         f"503 operation=batch,create,delete,execute,patch,replace,query database={blog.settings.database} skip={after}"
@@ -513,7 +513,7 @@ async def test_a_crash_after_any_request_is_repaired(blog: Blog, world: World, a
 
 
 async def test_a_rebuild_finishes_a_deletion(blog: Blog, world: World) -> None:
-    await delete_user(blog.users, world.user["id"])
+    await delete_user(blog.users, world.user["id"], deletion=BY_BACK_END)
 
     await rebuild(blog.stored, lambda _: None)
 
@@ -529,7 +529,7 @@ async def test_a_report_of_the_user_leaves_the_list_although_the_posts_feed_is_l
     await blog.drain()
     assert len((await list_reported(blog.feed, limit=10, cursor=None)).items) == 2
 
-    await delete_user(blog.users, world.user["id"])
+    await delete_user(blog.users, world.user["id"], deletion=BY_BACK_END)
     await blog.handle_users(await blog.changes(blog.users))
     clock.ahead_s += 60  # what expires meanwhile is not in the change feed
     await blog.drain()
@@ -547,7 +547,7 @@ async def test_a_reported_comment_of_a_deleted_post_leaves_the_list_although_it_
     await blog.drain()
     assert len((await list_reported(blog.feed, limit=10, cursor=None)).items) == 1
 
-    await delete_post(blog.posts, post["id"])
+    await delete_post(blog.posts, post["id"], deletion=BY_BACK_END)
     before = await blog.changes(blog.posts)
     await blog.handle_posts([change for change in before if change["id"] == post["id"]])
     clock.ahead_s += 60
@@ -561,7 +561,7 @@ async def test_a_banned_user_cannot_register_again(blog: Blog, clock: Clock) -> 
     """The tombstone of any other deleted user expires after 30 days."""
     user_id = unique("signed-in")
     user = await register_user(blog.users, NewUser(username=unique("ada")), user_id=user_id, idempotency_key=None)
-    await delete_user(blog.users, user_id, deleter=Deleter(reason="Insults.", bans=True))
+    await delete_user(blog.users, user_id, deletion=Deletion(BackEnd(), "Insults.", bans=True))
     await blog.drain()
     clock.ahead_s += 31 * 24 * 3600
 

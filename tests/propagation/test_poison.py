@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from shared.data.permissions import BY_BACK_END
 from shared.data.posts import delete_post
 from shared.data.users import edit_user
 from shared.database.container import Container, Operation
@@ -219,7 +220,7 @@ async def test_a_front_page_is_refilled_without_a_post_that_no_copy_can_have(blo
     deleted, good = [await blog.posts.create(a_post(author)) for _ in range(2)]
     await blog.posts.create(a_post(author, second=60) | wrong | ({"postId": ".."} if "id" in wrong else {}))
     await blog.handle_posts([deleted])
-    await delete_post(blog.posts, deleted["id"])
+    await delete_post(blog.posts, deleted["id"], deletion=BY_BACK_END)
 
     errors = await blog.handle_posts([await blog.posts.read(deleted["id"], deleted["id"]) or {}])
 
@@ -240,7 +241,7 @@ async def test_comments_that_cannot_expire_are_not_tried_forever(blog: Blog) -> 
     author = await blog.users.create(a_user())
     post = await blog.posts.create(a_post(author))
     await blog.posts.create(a_comment(post, author))
-    await delete_post(blog.posts, post["id"])
+    await delete_post(blog.posts, post["id"], deletion=BY_BACK_END)
 
     async with asyncio.timeout(60):
         with pytest.raises(NoProgress):

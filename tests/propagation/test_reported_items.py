@@ -13,6 +13,7 @@ import pytest
 from management.verify import verify
 from shared.data import users as users_module
 from shared.data.comments import delete_comment
+from shared.data.permissions import BY_BACK_END
 from shared.data.posts import delete_post
 from shared.data.reports import create_report, dismiss, list_reported
 from shared.data.users import create_user, delete_user, register_user
@@ -87,7 +88,7 @@ async def test_an_item_deleted_before_its_report_is_handled_is_not_listed(
 ) -> None:
     reader = await a_reader(blog)
     await report(blog, comment, reader)
-    await delete_comment(blog.stored, post["id"], comment["id"])
+    await delete_comment(blog.stored, post["id"], comment["id"], deletion=BY_BACK_END)
     await blog.drain()
 
     assert await listed(blog) == []
@@ -101,7 +102,7 @@ class _Deleting(Container):
 
     async def patch(self, item_id: str, *arguments: Any, **options: Any) -> Item:
         if item_id == self.comment_id:
-            await delete_comment(self.blog, arguments[0], item_id)
+            await delete_comment(self.blog, arguments[0], item_id, deletion=BY_BACK_END)
         return await super().patch(item_id, *arguments, **options)
 
 
@@ -121,7 +122,7 @@ class _Expiring(Container):
     blog: Any = None
 
     async def patch(self, item_id: str, partition_key: str, *arguments: Any, **options: Any) -> Item:
-        await delete_post(self.blog.posts, partition_key)
+        await delete_post(self.blog.posts, partition_key, deletion=BY_BACK_END)
         deleted = [change for change in await self.blog.changes(self.blog.posts) if change["type"] == "tombstone"]
         await self.blog.handle_posts(deleted)
         return await super().patch(item_id, partition_key, *arguments, **options)
@@ -143,7 +144,7 @@ async def test_a_comment_of_a_deleted_user_leaves_the_list(blog: Blog, post: Ite
     assert len(await listed(blog)) == 1
     known = {change["_etag"] for change in await blog.changes(blog.posts)}
 
-    await delete_user(blog.users, comment["userId"])
+    await delete_user(blog.users, comment["userId"], deletion=BY_BACK_END)
     await blog.handle_users(await blog.changes(blog.users))
     await blog.handle_posts([change for change in await blog.changes(blog.posts) if change["_etag"] not in known])
 
@@ -265,7 +266,7 @@ async def test_a_reason_leaves_the_list_although_the_number_of_counted_reports_s
     await update_reported_item(blog.stored, post["id"], post["id"])
     assert "A text of the reader." in (await listed(blog))[0]["reasons"]
 
-    await delete_user(blog.users, reader["id"])
+    await delete_user(blog.users, reader["id"], deletion=BY_BACK_END)
     await blog.drain()
 
     [entry] = await listed(blog)
@@ -295,7 +296,7 @@ async def test_reports_of_a_deleted_user_disappear_with_their_texts(blog: Blog, 
     await blog.drain()
     assert [entry["reportCount"] for entry in await listed(blog)] == [2, 2]
 
-    await delete_user(blog.users, reader["id"])
+    await delete_user(blog.users, reader["id"], deletion=BY_BACK_END)
     await blog.drain()
 
     async def is_erased() -> bool:
@@ -313,8 +314,8 @@ async def test_an_item_of_a_deleted_user_leaves_the_list(blog: Blog, post: Item,
     await blog.drain()
     assert len(await listed(blog)) == 2
 
-    await delete_user(blog.users, comment["userId"])
-    await delete_user(blog.users, post["userId"])
+    await delete_user(blog.users, comment["userId"], deletion=BY_BACK_END)
+    await delete_user(blog.users, post["userId"], deletion=BY_BACK_END)
     await blog.drain()
 
     assert await listed(blog) == []
@@ -342,7 +343,7 @@ async def test_a_deleted_post_with_reported_comments_leaves_nothing(blog: Blog, 
     await report(blog, comment, await a_reader(blog))
     await blog.drain()
 
-    await delete_post(blog.posts, post["id"])
+    await delete_post(blog.posts, post["id"], deletion=BY_BACK_END)
     await blog.drain()
 
     assert await listed(blog) == []
@@ -387,7 +388,7 @@ async def test_a_late_write_does_not_bring_back_the_reason_of_a_deleted_reader(
     stalled = _Stalled(blog.feed.proxy)
 
     async def erase() -> None:  # by another host, to which the lease has moved
-        await delete_user(blog.users, reader["id"])
+        await delete_user(blog.users, reader["id"], deletion=BY_BACK_END)
         await blog.drain()
 
     stalled.meanwhile = erase
@@ -402,7 +403,7 @@ async def test_a_late_write_does_not_bring_back_a_deleted_comment(blog: Blog, po
     stalled = _Stalled(blog.feed.proxy)
 
     async def delete() -> None:
-        await delete_comment(blog.stored, post["id"], comment["id"])
+        await delete_comment(blog.stored, post["id"], comment["id"], deletion=BY_BACK_END)
         await blog.drain()
 
     stalled.meanwhile = delete
@@ -413,7 +414,7 @@ async def test_a_late_write_does_not_bring_back_a_deleted_comment(blog: Blog, po
 
 async def test_a_comment_marked_while_it_expires_is_not_listed(blog: Blog, post: Item, comment: Item) -> None:
     await report(blog, comment, await a_reader(blog))
-    await delete_post(blog.posts, post["id"])
+    await delete_post(blog.posts, post["id"], deletion=BY_BACK_END)
     changes = await blog.changes(blog.posts)
     reports = [change for change in changes if change["type"] == "report"]
     stalled = _Stalled(blog.posts.proxy)
@@ -454,7 +455,7 @@ async def test_a_later_account_can_report_what_the_deleted_one_has_reported(
     first = await register_user(blog.users, NewUser(username=unique("ada")), user_id=user_id, idempotency_key=None)
     await report(blog, post, first)
     await blog.drain()
-    await delete_user(blog.users, user_id)
+    await delete_user(blog.users, user_id, deletion=BY_BACK_END)
     await blog.drain()
     again = await register_user(blog.users, NewUser(username=unique("ada")), user_id=user_id, idempotency_key=None)
     await blog.drain()
@@ -479,7 +480,7 @@ async def test_a_dismissed_item_comes_back_only_with_another_report(blog: Blog, 
 
     await blog.handle_posts(early)  # delivered again
     assert await listed(blog) == []
-    await delete_user(blog.users, first["id"])
+    await delete_user(blog.users, first["id"], deletion=BY_BACK_END)
     await blog.handle_users(await blog.changes(blog.users))
     await handle_since(blog, known)
     assert await listed(blog) == []
@@ -487,7 +488,7 @@ async def test_a_dismissed_item_comes_back_only_with_another_report(blog: Blog, 
     await report(blog, post, third, "Another reason.")
     await blog.drain()
     assert [(entry["reportCount"], entry["reasons"]) for entry in await listed(blog)] == [(1, ["Another reason."])]
-    await delete_user(blog.users, third["id"])
+    await delete_user(blog.users, third["id"], deletion=BY_BACK_END)
     await blog.drain()
     assert await listed(blog) == []
     assert await verify(blog.stored) == []

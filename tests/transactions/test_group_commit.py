@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from shared.data.permissions import BY_BACK_END
 from shared.data.posts import delete_post
 from shared.database.client import connect
 from shared.database.container import Container, Operation
@@ -225,7 +226,7 @@ async def test_an_unexpected_error_reruns_each_command_of_the_group(blog: Blog, 
 async def test_a_post_deleted_during_a_batch_fails_all_waiting_commands(blog: Blog, crowd: Crowd) -> None:
     first = await crowd.first_running()
     others = [crowd.like() for _ in range(3)]
-    await delete_post(blog.posts, crowd.post["id"])
+    await delete_post(blog.posts, crowd.post["id"], deletion=BY_BACK_END)
     crowd.posts.gate.set()
 
     outcomes = await asyncio.gather(first, *others, return_exceptions=True)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from shared.data.permissions import BY_BACK_END
 from shared.data.posts import delete_post
 from shared.errors import CommentNotFound, IdempotencyKeyReused, PostNotFound, VersionMismatch
 from shared.models.base import Item, Resource, edit_of
@@ -66,7 +67,7 @@ async def test_an_addition_to_a_missing_post_writes_nothing(
     reader = a_user()
     post = await _post(blog) if deleted else a_post(reader)
     if deleted:
-        await delete_post(blog.posts, post["id"])
+        await delete_post(blog.posts, post["id"], deletion=BY_BACK_END)
 
     for item in (a_comment(post, reader), a_like(post, reader)):
         for record in (None, a_record(item)):
@@ -80,7 +81,7 @@ async def test_a_deleted_post_refuses_repeated_additions_and_removals(blog: Blog
     post, reader = await _post(blog), a_user()
     like = a_like(post, reader)
     await transactions.add(blog.posts, like, a_record(like))
-    await delete_post(blog.posts, post["id"])
+    await delete_post(blog.posts, post["id"], deletion=BY_BACK_END)
 
     for record in (None, a_record(like)):
         with pytest.raises(PostNotFound):
