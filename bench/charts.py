@@ -9,7 +9,8 @@ from html import escape
 from typing import Final, Literal
 
 # Okabe and Ito's palette, distinguishable with any color vision.
-COLORS: Final = {"V1": "#8c8c8c", "V2": "#e69f00", "V3": "#4c9fd8", "this": "#009e73"}
+COLORS: Final = {"V1": "#8c8c8c", "V2": "#e69f00", "V3": "#4c9fd8", "V4": "#cc79a7", "this": "#009e73"}
+_NAMES: Final = {"V4": "V4, with indexes", "this": "this project"}
 _WIDTH: Final = 960
 _STYLE: Final = """
   .paper { fill: #ffffff } .ink { fill: #24292f } .faint { fill: #57606a }
@@ -35,16 +36,17 @@ class Bar:
 
 def bars_by_request(title: str, subtitle: str, charges: Values, words: Mapping[str, str]) -> str:
     """Draw one bar per request and model, on a logarithmic axis. `words` describe each request."""
-    drawing = _Drawing(title, subtitle, 430, legend=True)
+    models = models_in(charges)
+    drawing = _Drawing(title, subtitle, 430, models)
     left, right, top, bottom = 56.0, _WIDTH - 16.0, 112.0, 360.0
     largest = max(max(by_model.values()) for by_model in charges.values())
     scale = _LogScale(0.5, _power_of_ten(largest, math.ceil), bottom, top)
     drawing.rules(scale, left, right)
     group = (right - left) / len(words)
-    width = group * 0.8 / len(COLORS)
+    width = group * 0.8 / len(models)
     for number, (name, description) in enumerate(words.items()):
         start = left + number * group + group * 0.1
-        for place, model in enumerate(COLORS):
+        for place, model in enumerate(models):
             charge = charges[name][model]
             x, y = start + place * width, scale.at(charge)
             drawing.bar(x, y, width - 2, bottom - y, COLORS[model], f"{name} {model}: {charge:.2f} RU")
@@ -73,7 +75,8 @@ def rows_of_bars(title: str, subtitle: str, bars: Sequence[Bar]) -> str:
 
 def panels(title: str, subtitle: str, along: Sequence[float], rows: Mapping[str, Sequence[Values]]) -> str:
     """Draw each request's values in a panel of its own. `rows` are measures, each with the values at every place."""
-    drawing = _Drawing(title, subtitle, 520, legend=True)
+    models = models_in(next(iter(rows.values()))[0])
+    drawing = _Drawing(title, subtitle, 520, models)
     left, gap = 52.0, 30.0
     for row, (words, steps) in enumerate(rows.items()):
         top, bottom = 118.0 + row * 207, 268.0 + row * 207
@@ -89,12 +92,18 @@ def panels(title: str, subtitle: str, along: Sequence[float], rows: Mapping[str,
             across = _LogScale(min(along), max(along), start + 8, start + width - 8)
             for place in along:
                 drawing.text(across.at(place), bottom + 15, f"{place:,.0f}", size=10, anchor="middle", faint=True)
-            for model, color in COLORS.items():
+            for model in models:
                 points = [
                     (across.at(place), scale.at(step[name][model])) for place, step in zip(along, steps, strict=True)
                 ]
-                drawing.path(points, color, dashed=model == "this")
+                drawing.path(points, COLORS[model], dashed=model == "this")
     return str(drawing)
+
+
+def models_in(by_request: Mapping[str, Mapping[str, object]]) -> list[str]:
+    """Return the measured models in order; results from before V4 lack it."""
+    measured = next(iter(by_request.values()))
+    return [model for model in COLORS if model in measured]
 
 
 @dataclass
@@ -102,16 +111,16 @@ class _Drawing:
     title: str
     subtitle: str
     height: int
-    legend: bool = False
+    legend: Sequence[str] = ()
     _parts: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.text(24, 30, self.title, size=17, bold=True)
         self.text(24, 50, self.subtitle, faint=True)
-        for number, (name, color) in enumerate(COLORS.items() if self.legend else ()):
+        for number, model in enumerate(self.legend):
             left = 24 + number * 128
-            self._parts.append(f'<rect x="{left}" y="64" width="12" height="12" fill="{color}"/>')
-            self.text(left + 18, 74, "this project" if name == "this" else f"the article's {name}")
+            self._parts.append(f'<rect x="{left}" y="64" width="12" height="12" fill="{COLORS[model]}"/>')
+            self.text(left + 18, 74, _NAMES.get(model, f"the article's {model}"))
 
     def text(
         self,

@@ -13,13 +13,13 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
 
-from azure.cosmos import GlobalSecondaryIndexDefinition, PartitionKey
 from azure.cosmos.aio import DatabaseProxy
 
 from bench.models.change_feeds import ChangeFeedFollower
-from bench.models.interface import ChangeFeed
+from bench.models.interface import ChangeFeed, ContainerPlan, provision_container
 from bench.models.observation import observed, observed_client
 from bench.models.project_model import ProjectModel
+from bench.models.v4 import BY_TYPE, BY_USER, NEWEST, PROPERTIES, index_of_posts
 from bench.request_charges import add_comment, add_like, add_post, fill
 from bench.servers import Server, emulator
 from bench.tables import table
@@ -27,19 +27,14 @@ from management.account import open_blog
 from management.provision import provision
 from shared.data.posts import FRONT_PAGE_LENGTH, get_post, list_posts_of_user, list_recent_posts
 from shared.database.container import Container
-from shared.database.containers import FEED, POSTS, USERS, container_definitions
+from shared.database.containers import FEED, POSTS, USERS
 from shared.models.base import Item
 
 PARTITIONS: Final = (1, 4)
-# All that a list of posts shows. Without WHERE, comments and likes are in the index, too.
-_DEFINITION: Final = (
-    "SELECT c.id, c.type, c.postId, c.userId, c.userUsername, c.title, c.content, c.commentCount, c.likeCount,"
-    " c.version, c.nameVersion, c.creationDate, c.editedDate FROM c"
-)
-_KEYS: Final = {"by-user": "/userId", "by-type": "/type"}
-_NEWEST: Final = (
-    "SELECT * FROM c WHERE c.type = 'post' ORDER BY c.type DESC, c.creationDate DESC, c.id DESC OFFSET 0 LIMIT @limit"
-)
+# The indexes of V4, with what this project's posts also have.
+_PROPERTIES: Final = (*PROPERTIES, "version", "nameVersion", "editedDate")
+_INDEXES: Final = tuple(index_of_posts(plan.name, plan.key, _PROPERTIES) for plan in (BY_USER, BY_TYPE))
+_NEWEST: Final = f"{NEWEST} OFFSET 0 LIMIT @limit"
 _OF_USER: Final = "SELECT c._id, c.postId FROM c WHERE c.type IN ('post', 'comment', 'like')"
 _OF_POST: Final = "SELECT * FROM c WHERE c.postId = @id"
 _ACROSS: Final = f"{_OF_USER.replace('c._id', 'c.id')} AND c.userId = @userId"
@@ -63,8 +58,8 @@ async def measure(server: Server) -> tuple[list[Row], dict[str, float]]:
         blog = await open_blog(client, configuration.database)
         author, post = await fill(blog)
         database = client.get_database_client(configuration.database)
-        by_user, by_type = [await _index(database, name) for name in _KEYS]
-        plain = [await _plain(database, name) for name in _KEYS]
+        by_user, by_type = [Container(await provision_container(database, plan)) for plan in _INDEXES]
+        plain = [await _plain(database, plan) for plan in _INDEXES]
         user_id = author["id"]
         reads: list[tuple[str, Callable[[], Awaitable[object]], Callable[[], Awaitable[object]]]] = [
             (
@@ -132,35 +127,14 @@ async def _all(rows: Any) -> list[Any]:
     return [row async for row in rows]
 
 
-async def _index(database: DatabaseProxy, name: str) -> Container:
-    """Create an index of `posts`, and return it when it is built."""
-    proxy = await database.create_container(
-        name,
-        PartitionKey(_KEYS[name]),
-        indexing_policy=_policy(),
-        global_secondary_index=GlobalSecondaryIndexDefinition("posts", _DEFINITION),
-    )
-    async with asyncio.timeout(60):
-        while (await proxy.read())["globalSecondaryIndexDefinition"]["status"] != "Active":  # noqa: ASYNC110 - no event
-            await asyncio.sleep(0.05)
-    return Container(proxy)
-
-
-async def _plain(database: DatabaseProxy, name: str) -> Container:
-    return Container(
-        await database.create_container(f"plain-{name}", PartitionKey(_KEYS[name]), indexing_policy=_policy())
-    )
-
-
-def _policy() -> dict[str, Any]:
-    """The policy of `users`, which serves the same lists."""
-    policy: dict[str, Any] = next(one for one in container_definitions() if one["id"] == "users")["indexingPolicy"]
-    return policy
+async def _plain(database: DatabaseProxy, index: ContainerPlan) -> Container:
+    """Create a container with the partition key and the policy of an index."""
+    plain = {name: index.definition[name] for name in ("partitionKey", "indexingPolicy")}
+    return Container(await provision_container(database, ContainerPlan({"id": f"plain-{index.name}", **plain})))
 
 
 def _projected(item: Item) -> Item:
-    names = _DEFINITION.removeprefix("SELECT ").removesuffix(" FROM c").replace("c.", "").split(", ")
-    return {name: item.get(name) for name in names} | {"_id": item["id"], "id": item["id"]}
+    return {name: item.get(name) for name in _PROPERTIES} | {"_id": item["id"], "id": item["id"]}
 
 
 def _kb(item: Item) -> float:

@@ -1,1 +1,1 @@
-"""Compare the costs of the article's three data models with this project's: `python -m bench.models`."""
+"""Compare this project's data model with those of the article and with indexes: `python -m bench.models`."""

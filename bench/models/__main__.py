@@ -1,4 +1,4 @@
-"""Compare the costs of the article's three data models with this project's: `python -m bench.models`.
+"""Compare this project's data model with those of the article and with indexes: `python -m bench.models`.
 
 Runs all parts on the emulator, or those given with --only. --write updates their results in docs/benchmarks.
 """

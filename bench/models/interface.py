@@ -9,16 +9,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from azure.cosmos.aio import CosmosClient, DatabaseProxy
+from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
 
 from bench.models.plan import ArticlePlan
+from bench.timing import until
 from shared.models.base import Item
 from shared.settings import Settings
 
 FRONT_PAGE_LENGTH: Final = 100
+_BUILD_S: Final = 1800  # the largest blog, with 700,000 items in each index, takes minutes
 _SCRIPTS: Final = Path(__file__).parent / "stored_procedures"
 
 
@@ -68,7 +71,10 @@ class LikeView:
 
 @dataclass(frozen=True)
 class ContainerPlan:
-    """A container's definition, as the service expects it, and its scripts by name."""
+    """A container's definition, as the service expects it, and its scripts by name.
+
+    A definition with `globalSecondaryIndex` (`sourceCollectionId`, `definition`) is that of an index.
+    """
 
     definition: Item
     procedures: Sequence[str] = ()
@@ -81,6 +87,10 @@ class ContainerPlan:
     @property
     def key(self) -> str:
         return str(self.definition["partitionKey"]["paths"][0]).removeprefix("/")
+
+    @property
+    def is_index(self) -> bool:
+        return "globalSecondaryIndex" in self.definition
 
 
 @dataclass(frozen=True)
@@ -102,11 +112,11 @@ class Model(ABC):
 
     @classmethod
     async def provision(cls, client: CosmosClient, configuration: Settings, *, throughput: int | None = None) -> None:
-        """Create what is missing. `throughput` is shared, in RU/s."""
+        """Create what is missing, and wait until its indexes are built. `throughput` is shared, in RU/s."""
         await client.create_database_if_not_exists(configuration.database, offer_throughput=throughput)
         proxy = client.get_database_client(configuration.database)
         for container in cls.CONTAINERS:
-            await _provision_container(proxy, container)
+            await provision_container(proxy, container)
 
     @staticmethod
     @abstractmethod
@@ -168,14 +178,29 @@ def like_of(item: Item) -> LikeView:
     return LikeView(item["postId"], item["userId"], item["userUsername"], item["creationDate"])
 
 
-async def _provision_container(database: DatabaseProxy, plan: ContainerPlan) -> None:
+async def provision_container(database: DatabaseProxy, plan: ContainerPlan) -> ContainerProxy:
+    """Create the container with its scripts; return an index when it is built. Raises TimeoutError."""
     definition: dict[str, Any] = plan.definition
-    container = await database.create_container_if_not_exists(plan.name, definition["partitionKey"])
+    container = await database.create_container_if_not_exists(
+        plan.name,
+        definition["partitionKey"],
+        indexing_policy=definition.get("indexingPolicy"),
+        global_secondary_index=definition.get("globalSecondaryIndex"),
+    )
     for name in plan.procedures:
         await container.scripts.create_stored_procedure({"id": name, "body": _script(name)})
     for name in plan.triggers:
         body = {"id": name, "body": _script(name), "triggerType": "Post", "triggerOperation": "All"}
         await container.scripts.create_trigger(body)
+    if plan.is_index:
+        await until(partial(_is_built, container), _BUILD_S)
+    return container
+
+
+async def _is_built(index: ContainerProxy) -> bool:
+    """Whether the index has all items that its source had when it was created."""
+    properties = await index.read()
+    return bool(properties["globalSecondaryIndexDefinition"]["status"] == "Active")
 
 
 def _script(name: str) -> str:

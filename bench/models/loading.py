@@ -66,6 +66,7 @@ async def _import(kind: type[Model], plan: ArticlePlan, account: Account, partit
             database, completed(_body(container)), partitions if container.name == POSTS else PARTITIONS
         )
         for container in kind.CONTAINERS
+        if not container.is_index  # the emulator fills it when `running_models` creates it
     }
     waiting: dict[str, list[bytes]] = {name: [] for name in containers}
     for name, item in kind.items(plan):

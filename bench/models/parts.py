@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -28,8 +29,9 @@ from bench.models.results import (
 from bench.models.v1 import V1
 from bench.models.v2 import V2
 from bench.models.v3 import V3
+from bench.models.v4 import V4
 
-KINDS: Final[tuple[type[Model], ...]] = (V1, V2, V3, ProjectModel)
+KINDS: Final[tuple[type[Model], ...]] = (V1, V2, V3, V4, ProjectModel)
 # The models whose change feeds write copies of posts.
 _COPYING: Final[tuple[type[Model], ...]] = (V3, ProjectModel)
 
@@ -55,8 +57,11 @@ Part = Callable[[Options, Path], Awaitable[Callable[[PartConditions], Any]]]
 
 async def _requests(profile: Profile, options: Options, directory: Path) -> partial[RequestResults]:
     plan = plan_of(options.users)
-    await import_models(KINDS, plan, directory / "data", ARTICLE_PARTITIONS)
-    async with emulated(KINDS, directory / "data", "--profile", profile) as models:
+    models: list[Model] = []
+    async with AsyncExitStack() as stack:
+        for kind in KINDS:  # each in an emulator of its own, so that V4's indexes do not delay the writes of others
+            await import_models([kind], plan, directory / kind.NAME, ARTICLE_PARTITIONS)
+            models += await stack.enter_async_context(emulated([kind], directory / kind.NAME, "--profile", profile))
         costs, partitions = await measure_requests(models, plan, options.repetitions)
     return partial(RequestResults, profile, str(plan), partitions, costs)
 

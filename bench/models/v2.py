@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from bench.models import v1
 from bench.models.interface import (
@@ -38,7 +38,7 @@ from shared.models.base import Item
 from shared.models.summary import summary
 
 POSTS: Final = replace(v1.POSTS, procedures=("createComment", "createLike", "updateUsernames"))
-_POSTS_WITH_NAME: Final = "SELECT DISTINCT VALUE c.postId FROM c WHERE c.userId = @userId"
+POSTS_WITH_NAME: Final = "SELECT DISTINCT VALUE c.postId FROM c WHERE c.userId = @userId"
 
 
 class V2(V1):
@@ -62,12 +62,21 @@ class V2(V1):
         return (ChangeFeed("users", self.on_users_changed),)
 
     async def on_users_changed(self, changes: list[Item]) -> None:
-        """Run a cross-partition query per user, then a procedure per partition, sequentially."""
+        """Run a query per user, then a procedure per partition, sequentially."""
         for user in changes:
-            for post_id in await rows_across(self.posts, _POSTS_WITH_NAME, userId=user["id"]):
-                await self.posts.scripts.execute_stored_procedure(
-                    "updateUsernames", partition_key=post_id, parameters=[user["id"], user["username"]]
-                )
+            for post_id in await self.posts_with_name(user["id"]):
+                await self.rename_in(post_id, user["id"], user["username"])
+
+    async def posts_with_name(self, user_id: str) -> list[str]:
+        """Send one cross-partition query for the IDs of the posts that the user wrote or responded to."""
+        return await rows_across(self.posts, POSTS_WITH_NAME, userId=user_id)
+
+    async def rename_in(self, post_id: str, user_id: str, username: str) -> None:
+        """Run the procedure in one partition."""
+        parameters: list[Any] = [user_id, username]
+        await self.posts.scripts.execute_stored_procedure(
+            "updateUsernames", partition_key=post_id, parameters=parameters
+        )
 
     async def create_post(self, author: UserView, title: str, content: str) -> PostView:
         """C2. One write."""

@@ -23,6 +23,7 @@ from bench.models.project_model import ProjectModel
 from bench.models.report import publish
 from bench.models.request_costs import Costs, measure_requests
 from bench.models.results import (
+    RESULTS,
     PartConditions,
     PopularPostResults,
     RequestResults,
@@ -31,6 +32,8 @@ from bench.models.results import (
     write_results,
 )
 from bench.models.v3 import V3
+from bench.models.v4 import V4
+from bench.servers import REPOSITORY
 from management.seeding.plan import Range
 from management.verify import verify
 from shared.data.blog import Blog as ManagedBlog
@@ -65,17 +68,17 @@ def test_the_exhibits_are_the_same_in_every_size() -> None:
 
 
 async def test_imported_data_is_consistent_and_triggers_no_change_feed_writes(tmp_path: Path) -> None:
-    await import_models([V3, ProjectModel], _SMALL, tmp_path / "data", partitions=2)
+    await import_models([V3, V4, ProjectModel], _SMALL, tmp_path / "data", partitions=2)
 
     async with (
         CosmosEmulator(EmulatorSettings(data_dir=tmp_path / "data")) as emulator,
         running_models(
-            [V3, ProjectModel], Settings(account=Account(emulator.endpoint, emulator.key), database="none")
-        ) as (v3, this),
+            [V3, V4, ProjectModel], Settings(account=Account(emulator.endpoint, emulator.key), database="none")
+        ) as (v3, v4, this),
     ):
         assert isinstance(this, ProjectModel)
         assert await verify(ManagedBlog(this.users, this.posts, this.feed_container, this.failures)) == []
-        assert await this.feed() == await v3.feed()
+        assert await this.feed() == await v3.feed() == await v4.feed()
         before = await _etags(this)
         await (await ChangeFeedFollower.start(this)).settle()
         assert await _etags(this) == before
@@ -97,6 +100,7 @@ def test_all_requests_are_measured_on_all_models(measured: tuple[Costs, int]) ->
     assert costs["Q2"]["V1"].calls == 4
     assert costs["Q2"]["this"].calls == costs["Q2"]["this"].items_read == 1
     assert costs["Q3"]["V2"].partitions == partitions == 4
+    assert costs["Q3"]["V4"].partitions == costs["Q6"]["V4"].partitions == 1
     assert costs["C4"]["V3"].rounds >= 2
     assert costs["C4"]["this, procedures"].charge_ru > costs["C4"]["this"].charge_ru
 
@@ -138,9 +142,19 @@ def test_results_are_stored_reported_and_drawn(tmp_path: Path, measured: tuple[C
     rows = text.partition("## The charge model against the article")[2].splitlines()
     assert sum(line.startswith(("| C", "| Q")) for line in rows) == len(ARTICLE)
     drawing = ET.parse(tmp_path / "models-charges.svg").getroot()
-    assert len(drawing.findall(".//{*}rect/{*}title")) == 4 * len(REQUESTS)
+    assert len(drawing.findall(".//{*}rect/{*}title")) == len(KINDS) * len(REQUESTS)
     write_results(tmp_path / "models.json", Results())
     assert read_results(tmp_path / "models.json") == Results()
+
+
+def test_the_published_files_are_those_of_the_stored_results(tmp_path: Path) -> None:
+    published = REPOSITORY / "docs" / "benchmarks"
+
+    publish(read_results(published / RESULTS), tmp_path)
+
+    assert {file.name: file.read_text(encoding="utf-8") for file in tmp_path.iterdir()} == {
+        file.name: file.read_text(encoding="utf-8") for file in published.glob("models*")
+    }
 
 
 async def test_listing_comments_costs_the_same_beneath_newer_likes() -> None:
