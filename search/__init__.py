@@ -1,4 +1,4 @@
-"""Search in all posts: a global secondary index of `posts`, with full-text indexes.
+"""Search in all posts and comments: a global secondary index of `posts`, with full-text indexes.
 
 It is on only if BLOG_SEARCH=1. The index is declared in containers.json and filled by Cosmos DB.
 """

@@ -1,14 +1,15 @@
-"""The part of a post that a result shows, with the words of the search."""
+"""The part of a text that a result shows, with the words of the search."""
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from shared.models.summary import plain_text
+import regex  # type: ignore[import-untyped]  # has no annotations
+
+from search.query import WORD_CHARACTER
 
 SHOWN: Final = 240
 _BEFORE: Final = 80
@@ -23,10 +24,9 @@ class Part:
     is_match: bool
 
 
-def highlighted(markdown: str, words: Sequence[str]) -> list[Part]:
-    """Return about 240 characters around the first word, from the plain text of Markdown."""
-    text = plain_text(markdown)
-    found = _pattern(words).search(_without_accents(text))
+def highlighted(text: str, words: Sequence[str]) -> list[Part]:
+    """Return about 240 characters around the first word."""
+    found = _pattern(words).search(_normal(text))
     start = max(0, (found.start() if found else 0) - _BEFORE)
     if start:
         start = text.find(" ", start) + 1 or start
@@ -40,7 +40,7 @@ def parts(text: str, words: Sequence[str]) -> list[Part]:
     """Divide a text at the words."""
     found: list[Part] = []
     end = 0
-    for match in _pattern(words).finditer(_without_accents(text)):
+    for match in _pattern(words).finditer(_normal(text)):
         start, stop = match.span()
         found += [Part(text[end:start], is_match=False), Part(text[start:stop], is_match=True)]
         end = stop
@@ -48,21 +48,25 @@ def parts(text: str, words: Sequence[str]) -> list[Part]:
     return [part for part in found if part.text]
 
 
-def _pattern(words: Sequence[str]) -> re.Pattern[str]:
+def _pattern(words: Sequence[str]) -> Any:
     """Match words that start like those of the search: the database compares stems, which are not known here."""
-    starts = {re.escape(_without_accents(word[: max(_STEM, len(word) - 3)])) for word in words}
-    return re.compile(rf"\b(?:{'|'.join(sorted(starts, key=len, reverse=True))})\w*", re.IGNORECASE)
+    starts = {regex.escape(_normal(word[: max(_STEM, len(word) - 3)])) for word in words}
+    alternatives = "|".join(sorted(starts, key=len, reverse=True))
+    return regex.compile(rf"(?<!{WORD_CHARACTER})(?:{alternatives}){WORD_CHARACTER}*", regex.IGNORECASE)
 
 
-def _without_accents(text: str) -> str:
-    """Replace each letter by the one without an accent, so that `Haus` also matches `Häuser`."""
-    return text if text.isascii() else text.translate(_BASES)
+def _normal(text: str) -> str:
+    """Replace each character: letters by those without an accent, so that `Haus` also matches `Häuser`."""
+    return text if text.isascii() else text.translate(_NORMAL)
 
 
-class _Bases(dict[int, str]):
+class _Normal(dict[int, str]):
     def __missing__(self, character: int) -> str:
-        self[character] = base = unicodedata.normalize("NFD", chr(character))[0]
-        return base
+        decomposed = unicodedata.normalize("NFD", chr(character))
+        # The parts of a Hangul syllable are no marks.
+        has_marks = all(map(unicodedata.combining, decomposed[1:]))
+        self[character] = decomposed[0] if has_marks else chr(character)
+        return self[character]
 
 
-_BASES: Final = _Bases()
+_NORMAL: Final = _Normal({ord("’"): "'"})

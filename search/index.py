@@ -24,6 +24,6 @@ def index_definition() -> dict[str, Any]:
     return dict(definition)
 
 
-# The language of all posts. Besides en-US, Cosmos DB supports de-DE, es-ES, fr-FR, it-IT, pt-BR and pt-PT in preview:
+# The language of all texts. Besides en-US, Cosmos DB supports de-DE, es-ES, fr-FR, it-IT, pt-BR and pt-PT in preview:
 # https://learn.microsoft.com/azure/cosmos-db/gen-ai/full-text-search
 LANGUAGE: Final[str] = index_definition()["fullTextPolicy"]["defaultLanguage"]

@@ -1,4 +1,4 @@
-"""Search in all posts: the page."""
+"""Search in all posts and comments: the page."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ from pathlib import Path
 
 import azure.functions as func
 
+from search.api import serialized
 from search.highlight import Part, highlighted, parts
 from search.index import open_index
-from search.query import MOST_RESULTS, QUERY_LENGTH, Order, Position, SearchQuery, search
+from search.query import MOST_RESULTS, QUERY_LENGTH, Order, Position, SearchQuery, order_of, search
 from search.settings import search_settings
 from search.sitemaps import ADDRESS
 from shared.errors import MalformedRequest
 from shared.http.calls import QUERY, Call
 from shared.models.base import Item
-from shared.models.post import Post, short_form
+from shared.models.post import Post
+from shared.models.summary import plain_text
 from web.extensions import EXTENSIONS, Extension
 from web.web_page import Context, WebPage
 
@@ -33,29 +35,32 @@ def extend(*, is_on: bool) -> None:
 @bp.route(route="search", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
 @WebPage(template="search.html", parse_cursor=Position.parse)
 async def page_search(call: Call[None]) -> Context:
-    """Search in all posts."""
+    """Search in all posts and comments."""
     text = call.params.get("q", "").strip()
     page: dict[str, object] = {"is_on": search_settings().search, "text": text, "order": "relevance", "advice": ""}
     page |= {"results": None, "more": None, "text_length": QUERY_LENGTH, "is_last": False}
     if not search_settings().search or not text:
         return page
     try:
+        page["order"] = order_of(call.params)
         query = SearchQuery.parse(call.params)
     except MalformedRequest as error:
         return page | {"advice": str(error)}
     found = await search(await open_index(), query, limit=call.limit, cursor=call.cursor)
+    count = (call.cursor or Position()).count + len(found.items)
     return page | {
-        "order": query.order,
-        "results": [_result(post, query.words) for post in found.posts],
+        "results": [_result(item, query.words) for item in found.items],
         "more": _next(query.text, query.order, found.next_cursor),
-        "is_last": found.next_cursor is None and (call.cursor or Position(0)).skip + len(found.posts) == MOST_RESULTS,
+        "is_last": found.next_cursor is None and count == MOST_RESULTS,
     }
 
 
-def _result(post: Item, words: tuple[str, ...]) -> dict[str, object]:
-    """Return a post in short form, whose title and content are divided at the words."""
-    title: list[Part] = parts(post["title"], words)
-    return Post.serialize(short_form(post)) | {"title": title, "content": highlighted(post["content"], words)}
+def _result(item: Item, words: tuple[str, ...]) -> dict[str, object]:
+    """Return a post or comment, whose title, if it has one, and content are divided at the words."""
+    title: list[Part] = parts(item.get("title", ""), words)
+    # Only posts are Markdown.
+    text = plain_text(item["content"]) if item["type"] == Post.TYPE else item["content"]
+    return serialized(item) | {"title": title, "content": highlighted(text, words)}
 
 
 def _next(text: str, order: Order, cursor: Position | None) -> dict[str, object] | None:

@@ -6,6 +6,7 @@ its posts is edited or deleted. That of the site (web/pages.py) has the front pa
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
@@ -50,8 +51,8 @@ async def get_sitemaps(_call: Call[None]) -> Context:
 async def get_sitemap_of_day(call: Call[None]) -> Context:
     """Load the addresses of a day's posts."""
     day = _day(call.params.get("day", ""))
-    if day is None or day < _FIRST:
-        raise MalformedRequest(f"The query parameter day must be a date from {_FIRST} on, such as 2026-11-26.")
+    if day is None or not _FIRST <= day <= datetime.now(UTC).date():
+        raise MalformedRequest(f"The query parameter day must be a date from {_FIRST} until today, such as 2026-11-26.")
     parameters = {"type": Post.TYPE, "day": f"{day}", "next": f"{day + timedelta(days=1)}", "limit": MOST_POSTS}
     posts = await (await open_index()).query(_OF_DAY, parameters, partition_key=Post.TYPE, page_size=MOST_POSTS)
     return {"posts": [{"id": post["_id"], "date": post["editedDate"] or post["creationDate"]} for post in posts]}
@@ -59,6 +60,6 @@ async def get_sitemap_of_day(call: Call[None]) -> Context:
 
 def _day(text: str) -> date | None:
     try:
-        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).date()
+        return date.fromisoformat(text) if re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text) else None
     except ValueError:
         return None

@@ -9,12 +9,13 @@ from azure.cosmos.aio import CosmosClient, DatabaseProxy
 from cosmos_emulator import EmulatorSettings
 
 from search.index import index_definition
-from search.query import SearchQuery
+from search.query import KINDS, SearchQuery
 from tests.blog import EmulatorThread
 from tests.polling import eventually
 
 INDEX = index_definition()
 POSTS = 200
+POST_KIND, _ = KINDS
 QUERY = SearchQuery(text="partition", words=("partition",))
 
 
@@ -36,7 +37,7 @@ async def search_charge(database: DatabaseProxy, paths: list[str], partition_key
     charges: list[float] = []
     parameters = [{"name": f"@{key}", "value": value} for key, value in QUERY.parameters.items()]
     rows = container.query_items(
-        QUERY.statement(0, 20),
+        QUERY.statement(POST_KIND, 0, 20),
         parameters=parameters,
         raw_response_hook=lambda sent: charges.append(float(sent.http_response.headers["x-ms-request-charge"])),
         **partition_key,

@@ -61,7 +61,7 @@ async def test_other_forms_of_a_word_are_found_and_marked(blog: Blog, language: 
 
     async def is_found() -> bool:
         results = await search(Container(proxy), query, limit=5, cursor=None)
-        return [item["id"] for item in results.posts] == [post["id"]]
+        return [item["id"] for item in results.items] == [post["id"]]
 
     await eventually(is_found)
     assert [part.text for part in parts(text, [word]) if part.is_match] != []

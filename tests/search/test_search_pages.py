@@ -65,6 +65,35 @@ async def test_a_visitor_finds_a_post(
     ada.assert_no_errors()
 
 
+async def test_a_found_comment_is_shown_on_its_post(
+    browser: Browser, searched: Api, searched_app: RunningApp, author: Json
+) -> None:
+    word = unique("okapi").replace("-", "")
+    post = await searched.new_post(author)
+    comment = await searched.new_comment(post, author, f"A *remark* on {word}.")
+
+    async def is_found() -> bool:
+        return bool((await searched.send("GET", f"/api/search?q={word}")).body["items"])
+
+    await eventually(is_found)
+    ada = Person(await (await browser.new_context(**PHONE)).new_page(), searched_app.url)
+    await ada.open(f"/search?q={word}")
+    result = ada.page.locator(f"#comment-{comment['id']}")
+
+    await expect(result).to_contain_text(f"A *remark* on {word}.")
+    await expect(result.locator("mark")).to_have_text([word])
+    assert await violations(ada.page) == []
+    await result.get_by_role("link", name="Comment").click()
+    await expect(ada.page.locator(f"#comment-{comment['id']}")).to_contain_text(word)
+    ada.assert_no_errors()
+
+
+async def test_advice_keeps_the_order(pages: Site) -> None:
+    shown = await pages.get("/search?q=the&order=date")
+
+    assert shown.page.one("input", value="date").get("checked") is not None
+
+
 async def test_more_results_are_on_the_next_page(searched: Api, pages: Site, author: Json) -> None:
     word = unique("giraffe").replace("-", "")
     for number in range(3):

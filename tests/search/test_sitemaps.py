@@ -56,7 +56,9 @@ async def test_a_day_without_posts_has_only_the_front_page(pages: Site) -> None:
     assert await listed(pages, "/sitemap-of-day.xml?day=2001-02-03") == [f"{pages.url}/"]
 
 
-@pytest.mark.parametrize("day", ["", "1999-12-31", "2026-02-30", "today", "2026-1-1T00:00"])
+@pytest.mark.parametrize(
+    "day", ["", "1999-12-31", "2026-02-30", "today", "2026-1-1T00:00", "2026-1-6", "٢٠٢٦-01-06", "9999-12-31"]
+)
 async def test_an_invalid_day_is_refused(pages: Site, day: str) -> None:
     assert (await pages.get(f"/sitemap-of-day.xml?day={day}")).status == 400
 
