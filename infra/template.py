@@ -51,7 +51,8 @@ def _take_off_infra(wing: str, root: Path) -> None:
     main_template, declaration = root / "infra" / "main.bicep", re.compile(rf"(?m)^param {wing}\b|'{wing}\.bicep'")
     blocks = main_template.read_text(encoding="utf-8").split("\n\n")
     main_template.write_text("\n\n".join(one for one in blocks if not declaration.search(one)), encoding="utf-8")
-    for file in (main_template, root / "infra" / "main.parameters.json", root / "docs" / "deploy.md"):
+    others = ("infra/main.parameters.json", ".github/workflows/deploy.yml", "docs/deploy.md")
+    for file in (main_template, *(root / name for name in others)):
         lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
         setting = f"{NAME.upper()}_{wing.upper()}"
         file.write_text("".join(line for line in lines if setting not in line), encoding="utf-8")

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-import regex  # type: ignore[import-untyped]  # has no annotations
-
 from search.query import WORD_CHARACTER
 
 SHOWN: Final = 240
@@ -50,6 +48,8 @@ def parts(text: str, words: Sequence[str]) -> list[Part]:
 
 def _pattern(words: Sequence[str]) -> Any:
     """Match words that start like those of the search: the database compares stems, which are not known here."""
+    import regex  # type: ignore[import-untyped]  # has no annotations, and is slow to import
+
     starts = {regex.escape(_normal(word[: max(_STEM, len(word) - 3)])) for word in words}
     alternatives = "|".join(sorted(starts, key=len, reverse=True))
     return regex.compile(rf"(?<!{WORD_CHARACTER})(?:{alternatives}){WORD_CHARACTER}*", regex.IGNORECASE)

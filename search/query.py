@@ -13,8 +13,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
-import regex  # type: ignore[import-untyped]  # has no annotations
-
 from search.index import LANGUAGE
 from search.stop_words import stop_words
 from shared.database.container import Container
@@ -30,7 +28,6 @@ MOST_WORDS: Final = 10
 MOST_RESULTS: Final = 200
 # Letters have their combining marks, which many scripts need for vowels.
 WORD_CHARACTER: Final = r"[\p{L}\p{M}\p{N}]"
-_WORD: Final = regex.compile(rf"{WORD_CHARACTER}+(?:['’]{WORD_CHARACTER}+)*")
 # A page shows parts of long contents. Reading them whole would let a few huge posts delay all other requests.
 _READ_LENGTH: Final = 10_000
 
@@ -67,7 +64,7 @@ class SearchQuery:
         if len(text) > QUERY_LENGTH:
             raise MalformedRequest(f"The search has {len(text)} characters. Use at most {QUERY_LENGTH}.")
         # Not casefolded: the database compares words as posts spell them, apart from capitals.
-        words = tuple(dict.fromkeys(_WORD.findall(text.lower())))
+        words = tuple(dict.fromkeys(_words_of(text.lower())))
         if not words:
             raise MalformedRequest("The search has no word. Enter one, with the query parameter q.")
         try:
@@ -100,6 +97,12 @@ class SearchQuery:
         order = "c.type DESC, c.creationDate DESC, c._id DESC" if self.order == "date" else f"RANK {rank}"
         page = f"OFFSET {skip:d} LIMIT {limit:d}"
         return f"SELECT {_SHARED}, {kind.others} FROM c WHERE {has_all} ORDER BY {order} {page}"  # noqa: S608 - integers and names
+
+
+def _words_of(text: str) -> list[str]:
+    import regex  # type: ignore[import-untyped]  # has no annotations, and is slow to import
+
+    return list(regex.findall(rf"{WORD_CHARACTER}+(?:['’]{WORD_CHARACTER}+)*", text))
 
 
 def order_of(parameters: Mapping[str, str]) -> Order:

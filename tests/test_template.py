@@ -68,6 +68,7 @@ def test_a_wing_that_is_taken_off_leaves_nothing_in_the_templates(copy: Path) ->
     take_off("search", copy)
 
     files = [*(copy / "infra").glob("*.bicep"), *(copy / "infra").glob("*.json"), copy / "docs" / "deploy.md"]
+    files.append(copy / ".github" / "workflows" / "deploy.yml")
     named = re.compile(rf"{NAME.upper()}_SEARCH|search\.bicep|param search")
     assert [file.name for file in files if named.search(file.read_text("utf-8"))] == []
     json.loads((copy / "infra" / "main.parameters.json").read_text("utf-8"))
