@@ -71,8 +71,11 @@ async def add_user(blog: Blog, name: str) -> Item:
 
 async def add_post(blog: Blog, author: Item) -> Item:
     """Create a post of the article's length."""
-    new = NewPost(user_id=author["id"], title=_TITLE, content=TEXT)
-    return await create_post(blog, new, idempotency_key=None)
+    return await create_post(blog, new_post(author), idempotency_key=None)
+
+
+def new_post(author: Item) -> NewPost:
+    return NewPost(user_id=author["id"], title=_TITLE, content=TEXT)
 
 
 async def add_comment(blog: Blog, post: Item, author: Item) -> Item:

@@ -41,11 +41,11 @@ QUERY_MIX: Final = {
     FRONT_PAGE: 0.30,
 }
 PEAK: Final = 3.0  # busiest second relative to the mean
-_PEAK_IN_HOUR: Final = 1.25  # autoscale bills each hour's maximum
+PEAK_IN_HOUR: Final = 1.25  # autoscale bills each hour's maximum
 _DAY_S: Final = 86_400
 
 # Assumptions. The times were measured on the local host.
-_INDEX_SHARE: Final = 0.2  # index size relative to JSON
+INDEX_SHARE: Final = 0.2  # index size relative to JSON
 _USED_SHARE: Final = 0.7  # utilization of throughput and CPU in the busiest second
 _LEASES_AN_INSTANCE: Final = 50
 _ON_AZURE: Final = 2.0  # CPU time where a separate host runs the worker, relative to the local host
@@ -66,8 +66,8 @@ DELIVERY_MAX: Final = 100
 FUNCTION_TIMEOUT_S: Final = 300.0
 
 # Published prices and limits
-_PARTITION_RU, _CONTAINER_RU, _PARTITION_GB, _MIN_RU, _MIN_RU_PER_GB = 10_000, 1_000_000, 50, 400, 1
-_RU_HOUR, _AUTOSCALE, _AUTOSCALE_MIN, _STORAGE = 0.008 / 100, 1.5, 0.1, 0.25
+PARTITION_RU, _CONTAINER_RU, PARTITION_GB, _MIN_RU, _MIN_RU_PER_GB = 10_000, 1_000_000, 50, 400, 1
+RU_HOUR, AUTOSCALE, AUTOSCALE_MIN, STORAGE = 0.008 / 100, 1.5, 0.1, 0.25
 _GB_SECOND, _EXECUTION, _INSTANCE_GB = 0.000026, 0.40 / 1e6, 2.0
 _APP_INSTANCES, _REGION_INSTANCES = 1_000, 250
 HOURS_A_MONTH: Final = 730
@@ -92,19 +92,19 @@ class ContainerDemand:
 
     @property
     def partitions(self) -> int:
-        return max(1, ceil(self.gb / _PARTITION_GB), ceil(self.provisioned_ru / _PARTITION_RU))
+        return max(1, ceil(self.gb / PARTITION_GB), ceil(self.provisioned_ru / PARTITION_RU))
 
     @property
     def standard(self) -> float:
         """Cost of the throughput."""
-        return self.provisioned_ru * _RU_HOUR * HOURS_A_MONTH
+        return self.provisioned_ru * RU_HOUR * HOURS_A_MONTH
 
     @property
     def autoscale(self) -> float:
         """Cost with autoscale: each hour's maximum, but at least a tenth of the highest."""
-        highest = self.ru / PEAK * _PEAK_IN_HOUR / _USED_SHARE
-        billed = min(max(self.provisioned_ru * _AUTOSCALE_MIN, highest), self.provisioned_ru)
-        return billed * _RU_HOUR * HOURS_A_MONTH * _AUTOSCALE
+        highest = self.ru / PEAK * PEAK_IN_HOUR / _USED_SHARE
+        billed = min(max(self.provisioned_ru * AUTOSCALE_MIN, highest), self.provisioned_ru)
+        return billed * RU_HOUR * HOURS_A_MONTH * AUTOSCALE
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ class Demand:
 
     @property
     def storage(self) -> float:
-        return sum(container.gb for container in self.containers.values()) * _STORAGE
+        return sum(container.gb for container in self.containers.values()) * STORAGE
 
     @property
     def functions(self) -> float:
@@ -157,7 +157,7 @@ LIMITS: Final[Mapping[str, tuple[Callable[[Demand], float], str]]] = {
         "a support ticket; a CDN",
     ),
     "`feed`: its only logical partition": (
-        lambda need: need.containers["feed"].ru / _PARTITION_RU,
+        lambda need: need.containers["feed"].ru / PARTITION_RU,
         "cache the date of the oldest post in the feed; a CDN that honors the existing `Cache-Control`",
     ),
     "Functions: 1,000 instances per app": (
@@ -218,7 +218,7 @@ def _demand(users: int, measured: MeasuredCharges, partitions: Mapping[str, int]
     listed_ru = partitions["leases"] * _MODEL.query_start + leases / 2 * _LEASE_KB * _MODEL.per_kb
     leases_ru = writes * _LEASE_WRITE_RU + trigger_instances / ACQUIRE_S * listed_ru
     kb = measured.sizes_kb
-    gb = users * (1 + _INDEX_SHARE) * 1024 / 1e9
+    gb = users * (1 + INDEX_SHARE) * 1024 / 1e9
     posts_gb = gb * POSTS * (kb["post"] + COMMENTS * kb["comment"] + LIKES * kb["like"])
     users_gb = gb * (kb["user"] + kb["reservation"] + POSTS * kb["copy"])
     containers = {

@@ -185,6 +185,7 @@ async def provision_container(database: DatabaseProxy, plan: ContainerPlan) -> C
         plan.name,
         definition["partitionKey"],
         indexing_policy=definition.get("indexingPolicy"),
+        full_text_policy=definition.get("fullTextPolicy"),
         global_secondary_index=definition.get("globalSecondaryIndex"),
     )
     for name in plan.procedures:

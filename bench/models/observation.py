@@ -7,13 +7,14 @@ Metadata requests are not counted; a query's rejected first attempt and its plan
 
 from __future__ import annotations
 
+import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Literal
 from urllib.request import getproxies
 
 from azure.core.pipeline.transport import AioHttpTransport
@@ -24,6 +25,7 @@ from shared.settings import Settings
 
 _ITEMS: Final = re.compile(r"/colls/(?P<container>[^/]+)/(?P<kind>docs|sprocs)(/|$)")
 _NOT_MODIFIED: Final = 304
+Kind = Literal["change feed", "reads", "writes"]
 _COUNTS: Final = re.compile(r"\b(retrievedDocumentCount|indexHitDocumentCount)=(\d+)")
 
 
@@ -31,7 +33,8 @@ _COUNTS: Final = re.compile(r"\b(retrievedDocumentCount|indexHitDocumentCount)=(
 class Observation:
     """Totals of one block. `partitions` are pairs of container and physical partition ID.
 
-    `by_container` has request units, without those of change feed reads that found nothing.
+    `by_container` has request units, without those of change feed reads that found nothing. `by_kind` divides them
+    further, by container and kind.
     """
 
     request_units: float = 0.0
@@ -40,6 +43,7 @@ class Observation:
     partitions: set[tuple[str, str]] = field(default_factory=set)
     feed_units: float = 0.0
     by_container: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    by_kind: defaultdict[tuple[str, Kind], float] = field(default_factory=lambda: defaultdict(float))
 
 
 _current: ContextVar[Observation | None] = ContextVar("observation", default=None)
@@ -87,10 +91,23 @@ def _observe(response: Any) -> None:
         observation.feed_units += charge
     if answer.status_code != _NOT_MODIFIED:
         observation.by_container[place["container"]] += charge
+        observation.by_kind[place["container"], _kind(request)] += charge
     observation.items_read += _items_read(request, answer)
     for partition in answer.headers.get("x-ms-cosmos-emulator-partitions", "").split(","):
         if partition:
             observation.partitions.add((place["container"], partition))
+
+
+def _kind(request: Any) -> Kind:
+    if "A-IM" in request.headers:
+        return "change feed"
+    if request.method == "GET" or "x-ms-documentdb-isquery" in request.headers:
+        return "reads"
+    if "x-ms-cosmos-is-batch-request" in request.headers:
+        # Container.read_latest reads with a batch.
+        operations = {operation["operationType"] for operation in json.loads(request.body)}
+        return "reads" if operations == {"Read"} else "writes"
+    return "writes"
 
 
 def _items_read(request: Any, answer: Any) -> int:

@@ -612,7 +612,7 @@ def test_the_figures_of_the_bill_are_those_of_the_capacity_plan() -> None:
     kept = json.loads((REPOSITORY / "inspector/static/article.json").read_text(encoding="utf-8"))["load"]
 
     assert kept["mix"] == {name[:2]: share for name, share in demand.QUERY_MIX.items()}
-    assert (kept["hours"], kept["ruHour"]) == (demand.HOURS_A_MONTH, demand._RU_HOUR)
+    assert (kept["hours"], kept["ruHour"]) == (demand.HOURS_A_MONTH, demand.RU_HOUR)
 
 
 def test_the_figures_of_the_tour_are_recorded_ones() -> None:
