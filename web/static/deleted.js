@@ -11,9 +11,15 @@ export function rememberDeleted(postId) {
 export function hideDeleted() {
   const ids = deleted();
   for (const id of ids) document.getElementById(`post-${id}`)?.remove();
+  if (ids.length) showWhetherEmpty();
   const isLeft = ids.includes(document.querySelector("article.post, [data-editor]")?.dataset.postId);
   if (isLeft) location.replace("/");
   return isLeft;
+}
+
+/** Show that the list of this page is empty, or that it is not. */
+export function showWhetherEmpty() {
+  document.querySelector("[data-empty]")?.toggleAttribute("hidden", document.querySelector("[data-list] > li, .pager") !== null);
 }
 
 function deleted() {

@@ -1,5 +1,6 @@
 // Reports by readers, and deletions by moderators. Both ask for a reason. site.js imports this module.
 import { command } from "./api.js";
+import { rememberDeleted, showWhetherEmpty } from "./deleted.js";
 import { refused, requireUser } from "./identity.js";
 import { announce, announceLater } from "./messages.js";
 
@@ -41,11 +42,15 @@ async function deleteItem(button) {
   await ask({ title: `Delete this ${name}`, note, action: "Delete", canBan: name === "account" }, async ({ reason, ban }) => {
     await command("DELETE", `${path}?${new URLSearchParams({ reason, ...(ban && { ban: "true" }) })}`);
     if (item) {
-      item.remove();
+      const { removeComment } = await import("./optimistic.js");
+      // What is behind an open dialog cannot have the focus.
+      dialog.close();
+      removeComment(item);
       announce("The comment is deleted.");
       return;
     }
     announceLater(`The ${name} is deleted. It disappears from all lists within seconds.`);
+    if (name === "post") rememberDeleted(page.dataset.postId);
     location.replace("/");
   });
   if (button.isConnected) button.focus();
@@ -56,10 +61,14 @@ async function dismissReport(button) {
   button.disabled = true;
   try {
     await command("DELETE", `/reports/${encodeURIComponent(entry.id.replace("report-", ""))}`);
+    const next = entry.nextElementSibling ?? entry.previousElementSibling ?? document.querySelector(".pager");
     entry.remove();
+    showWhetherEmpty();
+    if (document.activeElement === document.body) (next?.querySelector("a") ?? document.getElementById("main")).focus();
     announce("The report is dismissed. It comes back with the next report of this item.");
   } catch (error) {
     button.disabled = false;
+    button.focus();
     refused(error);
   }
 }

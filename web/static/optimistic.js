@@ -1,7 +1,7 @@
 // Likes, comments and deletions on the page of a post. They appear at once and are undone if the command fails.
 import { command, previewComment } from "./api.js";
 import { avatarUrl, currentUser, refused, requireUser, showOwned } from "./identity.js";
-import { rememberDeleted } from "./deleted.js";
+import { rememberDeleted, showWhetherEmpty } from "./deleted.js";
 import { announce, announceLater } from "./messages.js";
 import { tabStorage } from "./storage.js";
 import { setTime } from "./times.js";
@@ -14,7 +14,6 @@ const likers = post.querySelector("[data-likers]");
 const form = document.querySelector("[data-comment-form]");
 const field = form.elements.content;
 const list = document.querySelector("ol.comments");
-const empty = document.querySelector("[data-empty]");
 // Whether the database is known to have the user's like, and whether a command is being sent.
 let hasLike = false;
 let isSending = false;
@@ -158,9 +157,7 @@ async function showLinks(shown, content) {
 async function deleteComment(item) {
   if (!confirm("Delete this comment? This cannot be undone.")) return;
   const after = item.nextElementSibling;
-  item.remove();
-  changed(-1);
-  form.elements.content.focus();
+  removeComment(item);
   try {
     await command("DELETE", `${path}/comments/${encodeURIComponent(item.id.replace("comment-", ""))}`);
     announce("The comment is deleted.");
@@ -170,6 +167,13 @@ async function deleteComment(item) {
     item.querySelector("[data-delete-comment]").focus();
     refused(error);
   }
+}
+
+/** Take a deleted comment off the page. */
+export function removeComment(item) {
+  item.remove();
+  changed(-1);
+  field.focus();
 }
 
 async function deletePost(event) {
@@ -183,6 +187,7 @@ async function deletePost(event) {
     location.replace("/");
   } catch (error) {
     pressed.disabled = false;
+    pressed.focus();
     refused(error);
   }
 }
@@ -199,7 +204,7 @@ function fromTemplate(selector, user) {
 
 function changed(difference) {
   count("[data-comment-count]", difference);
-  empty.hidden = list.childElementCount > 0;
+  showWhetherEmpty();
 }
 
 function count(selector, difference) {

@@ -214,6 +214,28 @@ async def test_an_account_is_deleted_on_its_own_page_only_after_its_name_was_typ
     await eventually(is_gone)
 
 
+async def test_a_list_says_that_it_is_empty_after_its_last_post_was_deleted(visit: Visit, api: Api) -> None:
+    author = await api.new_user()
+    post = await api.new_post(author)
+    await eventually(lambda: has_copies(api, author, 1))
+    ada = await visit(f"/users/{author['id']}")
+    await ada.be(author)
+    await ada.accept_dialogs()
+    empty = ada.page.get_by_role("heading", name="No posts yet")
+    await expect(empty).to_be_hidden()
+    # The list as it is until the change feed has removed the post.
+    listed = await (await ada.page.request.get(ada.page.url)).text()
+    await ada.page.route(ada.page.url, lambda route: route.fulfill(body=listed, content_type="text/html"))
+
+    await ada.open(f"/posts/{post['id']}")
+    await ada.page.locator("[data-delete-post]").click()
+    await expect(ada.status).to_contain_text("Your post is deleted.")
+    await ada.open(f"/users/{author['id']}")
+
+    await expect(ada.page.locator(f"#post-{post['id']}")).to_have_count(0)
+    await expect(empty).to_be_visible()
+
+
 async def test_a_taken_name_is_refused_with_advice(visit: Visit, api: Api) -> None:
     taken = await api.new_user()
     ada = await visit()

@@ -84,6 +84,26 @@ async def test_the_time_of_a_comment_is_its_permalink_on_any_page(visit: Visit, 
         await expect(reader.comments).to_have_count(21)
 
 
+async def test_a_page_whose_comments_are_all_deleted_does_not_hide_that_there_are_older_ones(
+    visit: Visit, api: Api
+) -> None:
+    user = await api.new_user()
+    post = await api.new_post(user)
+    for content in ("An older one.", "The newest one."):
+        await api.new_comment(post, user, content)
+    ada = await visit(f"/posts/{post['id']}?limit=1")
+    await ada.be(user)
+    await ada.accept_dialogs()
+
+    await ada.comments.get_by_role("button", name="Delete").click()
+    await expect(ada.status).to_have_text("The comment is deleted.")
+    await expect(ada.comments).to_have_count(0)
+
+    await expect(ada.page.get_by_text("No comments yet.")).to_be_hidden()
+    await ada.page.get_by_role("link", name="Older comments").click()
+    await expect(ada.comments).to_contain_text(["An older one."])
+
+
 async def test_a_comment_just_published_has_its_permalink(visit: Visit, api: Api) -> None:
     user = await api.new_user()
     ada = await visit(f"/posts/{(await api.new_post(user))['id']}")

@@ -86,6 +86,21 @@ async def test_a_deletion_that_fails_restores_the_comment_in_its_place(visit: Vi
     await expect(ada.page.locator("[data-comment-count]")).to_have_text("3")
 
 
+async def test_the_focus_stays_on_the_button_of_a_deletion_that_fails(visit: Visit, api: Api) -> None:
+    user = await api.new_user()
+    post = await api.new_post(user)
+    ada = await visit(f"/posts/{post['id']}")
+    await ada.be(user)
+    await ada.accept_dialogs()
+    await ada.fail("DELETE", "**/api/posts/*", 503)
+    button = ada.page.locator("[data-delete-post]")
+
+    await button.press("Enter")
+
+    await expect(ada.alert).to_contain_text("Wait a few seconds")
+    await expect(button).to_be_focused()
+
+
 async def test_a_comment_repeated_after_a_lost_answer_exists_once(visit: Visit, api: Api) -> None:
     post = await api.new_post(await api.new_user())
     ada = await visit(f"/posts/{post['id']}")

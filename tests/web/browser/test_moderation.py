@@ -77,6 +77,12 @@ async def visit_as(visit: Visit, path: str, api: Api, **options: object) -> Pers
     return person
 
 
+async def serve_as_now(person: Person, path: str) -> None:
+    """Serve the page as it is, like a list that the change feed has not reached."""
+    listed = await (await person.page.request.get(person.url + path)).text()
+    await person.page.route(person.url + path, lambda route: route.fulfill(body=listed, content_type="text/html"))
+
+
 async def give_reason(person: Person, reason: str, action: str) -> None:
     dialog = person.page.get_by_role("dialog")
     await dialog.get_by_label("Reason").fill(reason)
@@ -154,6 +160,47 @@ async def test_a_moderator_deletes_a_reported_comment_and_its_author(
     assert (refused.status, refused.body["title"]) == (409, "Account deleted")
 
 
+async def test_after_a_moderator_deletes_a_comment_the_page_is_as_after_its_authors_deletion(
+    visit: Visit, author: Api, moderator: Api, user: Json, post: Json, comment: Json
+) -> None:
+    await author.new_comment(post, user, "Another insult.")
+    person = await visit_as(visit, f"/posts/{post['id']}", moderator)
+    number = person.page.locator("[data-comment-count]")
+    empty = person.page.get_by_text("No comments yet.")
+    await expect(number).to_have_text("2")
+
+    for left in (1, 0):
+        await person.comments.first.get_by_role("button", name="Delete").press("Enter")
+        await give_reason(person, REASON, "Delete")
+
+        await expect(person.status).to_contain_text("The comment is deleted.")
+        await expect(person.comments).to_have_count(left)
+        await expect(number).to_have_text(str(left))
+        await expect(empty).to_be_visible(visible=left == 0)
+        await expect(person.page.get_by_label("Your comment")).to_be_focused()
+
+
+async def test_a_list_that_is_behind_hides_a_post_that_a_moderator_deleted(
+    visit: Visit, moderator: Api, post: Json
+) -> None:
+    person = await visit_as(visit, "/", moderator)
+    card = person.page.locator(f"#post-{post['id']}")
+
+    async def is_listed() -> bool:
+        await person.open("/")
+        return await card.count() == 1
+
+    await eventually(is_listed)
+    await serve_as_now(person, "/")
+    await person.open(f"/posts/{post['id']}")
+    await person.page.locator("article.post").get_by_role("button", name="Delete").click()
+    await give_reason(person, REASON, "Delete")
+
+    await expect(person.status).to_contain_text("The post is deleted.")
+    await expect(person.page).to_have_url(f"{person.url}/")
+    await expect(card).to_have_count(0)
+
+
 async def test_a_refused_deletion_is_explained_in_the_dialog(
     visit: Visit, post: Json, author: Api, moderator: Api
 ) -> None:
@@ -184,6 +231,51 @@ async def test_a_moderator_dismisses_a_report(visit: Visit, author: Api, moderat
     await expect(entry).to_have_count(0)
     await person.open("/reports?limit=100")
     await expect(entry).to_have_count(0)
+
+
+async def test_a_moderator_dismisses_all_reports_with_the_keyboard(
+    visit: Visit, author: Api, moderator: Api, post: Json, comment: Json
+) -> None:
+    await author.report(post["id"], post["userId"], REASON)
+    await author.report(post["id"], post["userId"], REASON, comment_id=comment["id"])
+    person = await visit_as(visit, "/", moderator)
+    entries = person.page.locator(".reports > li")
+
+    async def are_listed() -> bool:
+        await person.open("/reports?limit=100")
+        return await entries.filter(has=person.page.locator(f"a[href*='{post['id']}']")).count() == 2
+
+    await eventually(are_listed)
+    empty = person.page.get_by_role("heading", name="No reports")
+    await expect(empty).to_be_hidden()
+    await entries.first.get_by_role("link").focus()
+    for left in reversed(range(await entries.count())):
+        await person.page.keyboard.press("Tab")
+        await person.page.keyboard.press("Enter")
+        await expect(entries).to_have_count(left)
+        await expect(entries.first.get_by_role("link") if left else person.page.get_by_role("main")).to_be_focused()
+
+    await expect(empty).to_be_visible()
+    await expect(person.status).to_contain_text("The report is dismissed.")
+
+
+async def test_the_focus_stays_on_a_report_that_could_not_be_dismissed(
+    visit: Visit, author: Api, moderator: Api, post: Json
+) -> None:
+    await author.report(post["id"], post["userId"], REASON)
+    person = await visit_as(visit, "/", moderator)
+    button = person.page.get_by_role("button", name="Dismiss").first
+
+    async def is_listed() -> bool:
+        await person.open("/reports")
+        return await button.count() == 1
+
+    await eventually(is_listed)
+    await person.fail("DELETE", "**/api/reports/*", 503)
+    await button.press("Enter")
+
+    await expect(person.alert).to_contain_text("Wait a few seconds")
+    await expect(button).to_be_focused()
 
 
 @pytest.mark.parametrize("size", [{}, PHONE], ids=["desktop", "phone"])
