@@ -1,6 +1,6 @@
 // The form with which people delete their account, on their own page. site.js imports this module.
 import { command } from "./api.js";
-import { become, refused } from "./identity.js";
+import { forget, refused } from "./identity.js";
 import { announceLater, refuse } from "./messages.js";
 
 const form = document.querySelector("form[data-delete-account]");
@@ -27,7 +27,7 @@ form.addEventListener("submit", async event => {
   button.disabled = true;
   try {
     await command("DELETE", `/users/${encodeURIComponent(userId)}`);
-    become(null);
+    forget(userId);
     announceLater("Your account is deleted. What you have written disappears within seconds.");
     location.replace("/");
   } catch (error) {

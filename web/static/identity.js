@@ -51,9 +51,14 @@ export function refused(error, form) {
   }
   const user = currentUser();
   if (error.title !== "User not found" || !user) return form ? refuse(form, error) : alarm(error);
-  become(null);
-  sharedStorage.set(KNOWN, JSON.stringify(knownUsers().filter(other => other.id !== user.id)));
+  forget(user.id);
   alarm(`The user ${user.username} no longer exists. Sign in as someone else, then try again.`);
+}
+
+/** Sign out a user who no longer exists, and offer them no more. */
+export function forget(userId) {
+  become(null);
+  sharedStorage.set(KNOWN, JSON.stringify(knownUsers().filter(other => other.id !== userId)));
 }
 
 /** Show the user, and what the page offers them. Also called when the page has new elements. */

@@ -214,6 +214,21 @@ async def test_an_account_is_deleted_on_its_own_page_only_after_its_name_was_typ
     await eventually(is_gone)
 
 
+async def test_a_deleted_account_is_not_offered_again(visit: Visit) -> None:
+    ada = await visit("/write")
+    username = await ada.sign_up()
+    await ada.corner.get_by_role("link", name=username).click()
+    await ada.page.get_by_role("button", name="Delete account").click()
+    await ada.page.get_by_label("Type your username to confirm").fill(username)
+    await ada.page.keyboard.press("Enter")
+    await expect(ada.status).to_contain_text("Your account is deleted")
+
+    await ada.page.get_by_role("button", name="Sign in").click()
+
+    await expect(ada.dialog).to_be_visible()
+    await expect(ada.dialog.get_by_role("button", name=username)).to_have_count(0)
+
+
 async def test_a_list_says_that_it_is_empty_after_its_last_post_was_deleted(visit: Visit, api: Api) -> None:
     author = await api.new_user()
     post = await api.new_post(author)
