@@ -43,16 +43,23 @@ export function become(user) {
   showIdentity();
 }
 
-/** Tell the user that a command failed. Forgets a user whose session ended, or whom the database does not have. */
+/** Tell the user that a command failed. */
 export function refused(error, form) {
+  const told = explained(error);
+  if (form) refuse(form, told);
+  else alarm(told);
+}
+
+/** The error to show to the user. Forgets a user whose session ended, or whom the database does not have. */
+export function explained(error) {
   if (usersSignIn && error.status === 401) {
     caller = "";
     become(null);
   }
   const user = currentUser();
-  if (error.title !== "User not found" || !user) return form ? refuse(form, error) : alarm(error);
+  if (error.title !== "User not found" || !user) return error;
   forget(user.id);
-  alarm(`The user ${user.username} no longer exists. Sign in as someone else, then try again.`);
+  return new Error(`The user ${user.username} no longer exists. Sign in as someone else, then try again.`);
 }
 
 /** Sign out a user who no longer exists, and offer them no more. */

@@ -1,7 +1,7 @@
 // Reports by readers, and deletions by moderators. Both ask for a reason. site.js imports this module.
 import { command } from "./api.js";
 import { rememberDeleted, showWhetherEmpty } from "./deleted.js";
-import { refused, requireUser } from "./identity.js";
+import { explained, refused, requireUser } from "./identity.js";
 import { announce, announceLater } from "./messages.js";
 
 const dialog = document.querySelector("[data-reason-dialog]");
@@ -25,11 +25,13 @@ function subject(button) {
 }
 
 async function reportItem(button) {
-  const user = await requireUser();
-  if (!user) return;
+  if (!await requireUser()) return;
   const { path, name } = subject(button);
   const note = "Moderators see your reason, but not who you are.";
   await ask({ title: `Report this ${name}`, note, action: "Report" }, async ({ reason }) => {
+    // A refused report can have signed them out.
+    const user = await requireUser();
+    if (!user) throw new Error(`Sign in to report this ${name}.`);
     const { status } = await command("POST", `${path}/reports`, { userId: user.id, reason });
     announce(status === 201 ? "Thank you. The moderators see your report." : `You have already reported this ${name}.`, button);
   });
@@ -96,10 +98,12 @@ function ask({ title, note, action, canBan = false }, act) {
       await act({ reason, ban: form.elements.ban?.checked ?? false });
       dialog.close();
     } catch (error) {
-      failure.textContent = error.message;
+      // Of an account that a moderator deletes, "User not found" does not mean the moderator.
+      failure.textContent = (canBan && error.status === 404 ? error : explained(error)).message;
       failure.scrollIntoView({ block: "nearest" });
     } finally {
       button.disabled = false;
+      button.focus();
     }
   }, { signal: closed.signal });
   dialog.showModal();

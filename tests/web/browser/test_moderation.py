@@ -201,6 +201,34 @@ async def test_a_list_that_is_behind_hides_a_post_that_a_moderator_deleted(
     await expect(card).to_have_count(0)
 
 
+@pytest.mark.parametrize("kind", ["post", "account"])
+async def test_a_moderator_whose_session_ends_can_sign_in(visit: Visit, moderator: Api, post: Json, kind: str) -> None:
+    person = await visit_as(visit, f"/posts/{post['id']}" if kind == "post" else f"/users/{post['userId']}", moderator)
+    await person.fail("DELETE", "**/api/*/*", 401)
+
+    await person.page.locator("[data-moderate]").first.click()
+    await give_reason(person, REASON, "Delete")
+
+    await expect(person.page.get_by_role("dialog")).to_contain_text("You are no longer signed in.")
+    await person.page.keyboard.press("Escape")
+    await expect(person.page.get_by_role("button", name="Sign in")).to_be_visible()
+
+
+async def test_a_moderator_who_deletes_a_deleted_account_stays_signed_in(
+    visit: Visit, author: Api, moderator: Api, user: Json
+) -> None:
+    person = await visit_as(visit, f"/users/{user['id']}", moderator)
+    await author.delete_user(user["id"])
+    person.expected.append("404 (Not Found)")
+
+    await person.page.get_by_role("button", name="Delete this account").click()
+    await give_reason(person, REASON, "Delete")
+
+    await expect(person.page.get_by_role("dialog")).to_contain_text("This was deleted.")
+    await person.page.keyboard.press("Escape")
+    await expect(person.page.get_by_role("button", name="Sign out")).to_be_visible()
+
+
 async def test_a_refused_deletion_is_explained_in_the_dialog(
     visit: Visit, post: Json, author: Api, moderator: Api
 ) -> None:
