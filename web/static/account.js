@@ -20,7 +20,7 @@ form.addEventListener("keydown", event => event.key === "Escape" && open(false))
 form.addEventListener("submit", async event => {
   event.preventDefault();
   const username = document.querySelector("h1[data-username]").textContent;
-  if (form.elements.confirmation.value.trim() !== username) {
+  if (form.elements.confirmation.value.trim().normalize() !== username.normalize()) {
     return refuse(form, { faults: [{ pointer: "/confirmation", detail: `Type ${username} to delete this account.` }] });
   }
   const button = form.querySelector("button:not([type])");

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import re
 import time
+import unicodedata
+from typing import Literal
 
 import pytest
 from playwright.async_api import Route, expect
@@ -227,6 +229,23 @@ async def test_a_deleted_account_is_not_offered_again(visit: Visit) -> None:
 
     await expect(ada.dialog).to_be_visible()
     await expect(ada.dialog.get_by_role("button", name=username)).to_have_count(0)
+
+
+@pytest.mark.parametrize(("form", "typed"), [("NFD", "NFC"), ("NFC", "NFD")])
+async def test_an_account_is_deleted_with_either_form_of_its_name(
+    visit: Visit, api: Api, form: Literal["NFC", "NFD"], typed: Literal["NFC", "NFD"]
+) -> None:
+    username = unique("José")
+    user = (await api.create_user(unicodedata.normalize(form, username))).body
+    ada = await visit(f"/users/{user['id']}")
+    await ada.be(user)
+
+    await ada.page.get_by_role("button", name="Delete account").click()
+    await ada.page.get_by_label("Type your username to confirm").fill(unicodedata.normalize(typed, username))
+    await ada.page.keyboard.press("Enter")
+
+    await expect(ada.status).to_contain_text("Your account is deleted")
+    assert (await api.get_user(user["id"])).status == 404
 
 
 async def test_a_list_says_that_it_is_empty_after_its_last_post_was_deleted(visit: Visit, api: Api) -> None:
