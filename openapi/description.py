@@ -20,6 +20,7 @@ from shared.http.calls import DEFAULT_PAGE, IDEMPOTENCY_KEY_LENGTH, PAGE_LIMIT
 from shared.http.endpoints import Endpoint, endpoint_of
 from shared.http.problems import MEDIA_TYPE, PROBLEMS, ProblemDetails
 from shared.models.base import REASON_LENGTH, Resource
+from shared.models.report import Report
 from shared.settings import AuthMode
 
 JsonObject = dict[str, Any]
@@ -251,7 +252,7 @@ def _success(operation: ApiOperation, status: int) -> JsonObject:
         headers["ETag"] = _HEADERS["ETag"]
     if endpoint.listed:
         headers["Cache-Control"] = _HEADERS["Cache-Control"]
-    if status == 201:
+    if status == 201 and endpoint.returns is not Report:  # a report has no path
         headers["Location"] = _HEADERS["Location"]
     response: JsonObject = {"description": _DESCRIPTIONS[status], "headers": headers}
     if endpoint.returns is not None and status in {200, 201}:

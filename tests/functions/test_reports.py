@@ -42,6 +42,7 @@ async def test_a_reader_reports_an_item_once(api: Api, kind: str) -> None:
 
     assert (first.status, second.status) == (201, 200)
     assert first.body == second.body
+    assert "location" not in first.headers  # a report has no path
     assert (first.body["itemId"], first.body["postId"], first.body["reason"]) == (item["id"], post["id"], REASON)
     entry = await eventually_counts(api, item, 1)
     assert (entry["postId"], entry["reasons"]) == (post["id"], [REASON])

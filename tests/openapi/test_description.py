@@ -277,6 +277,13 @@ def test_single_resources_have_an_etag_and_new_ones_a_location(document: dict[st
     assert set(unmodified) == {"ETag", "x-ms-request-charge"}
 
 
+def test_a_location_is_that_of_an_operation(document: dict[str, Any]) -> None:
+    for _, path, operation in operations(document):
+        if created := operation["responses"].get("201"):
+            has_path = any(other.rpartition("/")[0] == path and other.endswith("}") for other in document["paths"])
+            assert ("Location" in created["headers"]) == has_path, path
+
+
 def test_every_command_returns_a_session_token(document: dict[str, Any]) -> None:
     for method, _, operation in operations(document):
         for status, response in operation["responses"].items():
