@@ -149,7 +149,7 @@ class AlreadyRegistered(BlogError):
 
 
 class AccountDeleted(BlogError):
-    """The account was banned, or deleted a moment ago, and what its user has written is still being deleted."""
+    """The account was banned or is still being deleted, or the Idempotency-Key is that of a deleted account."""
 
     detail = "This account is being deleted; try again in a few minutes."
 

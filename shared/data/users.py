@@ -48,6 +48,7 @@ AUTHOR_CACHE_S = 10.0
 # From the end of a deletion, when another process can still know the deleted user: what it writes would be erased, even
 # if the new user wrote it. `_ts` has whole seconds, and a lagging replica can refill the cache.
 RECREATE_AFTER_S = AUTHOR_CACHE_S + 5
+_DELETED_SINCE = "The account that this Idempotency-Key created was deleted. To create another one, send a new key."
 
 _authors: TTLCache[tuple[Container, str], Item] = TTLCache(maxsize=10_000, ttl=AUTHOR_CACHE_S)
 
@@ -94,8 +95,11 @@ async def _create(users: Container, user: Item, record: Item | None) -> Item | N
     user_id, replaced = user["id"], None
     # A retry reserves nothing: its user may have been renamed, and the username taken by someone else since.
     existing = None if record is None else await users.read(user_id, user_id)
-    if existing is not None and is_deleted(existing) and not existing.keys() & {"formerUsernames", "isBanned"}:
-        user, replaced = user_after(existing, user), existing["_etag"]
+    if record and existing and is_deleted(existing) and not existing.get("isBanned"):
+        if await is_recorded(users, record, user_id):
+            raise AccountDeleted(_DELETED_SINCE)
+        if "formerUsernames" not in existing:
+            user, replaced = user_after(existing, user), existing["_etag"]
     if existing is None or replaced:
         reservation = await reserve(users, user["username"], user_id, name_version(user))
         # Both times are the database's.

@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 
 import pytest
 from cosmos_emulator import EmulatorSettings
@@ -35,7 +36,14 @@ from shared.data.users import (
 from shared.database.client import connect
 from shared.database.container import Container, Operation
 from shared.database.refusals import BatchRefused, ConditionFailed
-from shared.errors import AccountDeleted, DatabaseUnavailable, NoProgress, UserNotFound, VersionMismatch
+from shared.errors import (
+    AccountDeleted,
+    DatabaseUnavailable,
+    IdempotencyKeyReused,
+    NoProgress,
+    UserNotFound,
+    VersionMismatch,
+)
 from shared.models.base import Item
 from shared.models.comment import NewComment
 from shared.models.like import NewLike
@@ -424,18 +432,38 @@ async def test_a_user_can_register_again_and_late_items_of_the_deleted_account_a
     assert await verify(blog.stored) == []
 
 
-async def test_a_retried_registration_of_a_deleted_user_creates_nothing(blog: Blog) -> None:
+@pytest.mark.parametrize("signs_in", [False, True])
+async def test_a_retried_registration_of_a_deleted_user_creates_nothing_and_asks_for_a_new_key(
+    blog: Blog, clock: Clock, signs_in: bool
+) -> None:
     new, key = NewUser(username=unique("ada")), unique("key")
-    user = await create_user(blog.users, new, idempotency_key=key)
+    create = partial(register_user, user_id=unique("signed-in")) if signs_in else create_user
+    user = await create(blog.users, new, idempotency_key=key)
     await delete_user(blog.users, user["id"], deletion=BY_BACK_END)
 
-    with pytest.raises(AccountDeleted):
-        await create_user(blog.users, new, idempotency_key=key)
+    with pytest.raises(AccountDeleted, match="send a new key"):
+        await create(blog.users, new, idempotency_key=key)
+    with pytest.raises(IdempotencyKeyReused):
+        await create(blog.users, NewUser(username=unique("eve")), idempotency_key=key)
     await blog.drain()
-    with pytest.raises(AccountDeleted):
-        await create_user(blog.users, new, idempotency_key=key)
+    for _ in range(2):
+        with pytest.raises(AccountDeleted, match="send a new key"):
+            await create(blog.users, new, idempotency_key=key)
+        clock.pass_the_wait_for_a_new_account()
 
+    again = await create(blog.users, new, idempotency_key=unique("key"))
+    assert again["username"] == new.username
     assert await verify(blog.stored) == []
+
+
+async def test_a_banned_user_is_not_asked_for_a_new_key(blog: Blog) -> None:
+    new, key = NewUser(username=unique("ada")), unique("key")
+    create = partial(register_user, blog.users, new, user_id=unique("signed-in"), idempotency_key=key)
+    user = await create()
+    await delete_user(blog.users, user["id"], deletion=Deletion(BackEnd(), "Insults.", bans=True))
+
+    with pytest.raises(AccountDeleted, match="banned"):
+        await create()
 
 
 async def test_a_damaged_reservation_keeps_no_name_in_the_failures(blog: Blog, world: World) -> None:
