@@ -51,7 +51,8 @@ _NOT_FOUND = {
 _JSON = re.compile(r'application/json\s*(;\s*charset="?utf-8"?\s*)?', re.IGNORECASE)
 # https://www.rfc-editor.org/rfc/rfc9110#name-etag, ASCII only.
 _ETAG = re.compile(r'(?:W/)?"[\x21\x23-\x7e]*"')
-_ETAGS = re.compile(rf"{_ETAG.pattern}(\s*,\s*{_ETAG.pattern})*", re.ASCII)
+# A recipient ignores empty elements (https://www.rfc-editor.org/rfc/rfc9110#section-5.6.1.2).
+_ETAGS = re.compile(rf"[\s,]*{_ETAG.pattern}(\s*,[\s,]*{_ETAG.pattern})*[\s,]*", re.ASCII)
 _CONDITIONAL = ("PUT", "DELETE")
 # https://www.rfc-editor.org/rfc/rfc9110#name-accept-encoding: a weight of zero refuses.
 _GZIP = re.compile(r"\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))", re.IGNORECASE)
@@ -111,9 +112,9 @@ def parse_call(
         params=request.params,
         limit=_parse_limit(request.params.get("limit")),
         cursor=parse_cursor(request.params["cursor"]) if "cursor" in request.params else None,
-        if_match=_parse_if_match(request),
+        if_match=_parse_if_match(request) if request.method in _CONDITIONAL else None,
         if_none_match=tuple(_entity_tags(request.headers.get("If-None-Match", ""))),
-        idempotency_key=_parse_idempotency_key(request.headers.get("Idempotency-Key")),
+        idempotency_key=_parse_idempotency_key(request) if request.method == "POST" else None,
         reason=_parse_reason(request.params.get("reason")) if request.method == "DELETE" else "",
         bans=request.method == "DELETE" and _parse_ban(request),
         accepts_gzip=_GZIP.search(request.headers.get("Accept-Encoding", "")) is not None,
@@ -124,7 +125,7 @@ def _parse_body(request: func.HttpRequest, model: type[RequestModel]) -> Request
     content = request.get_body()
     if len(content) > BODY_LIMIT:
         raise errors.BodyTooLarge(f"The body is {len(content)} bytes; send at most {BODY_LIMIT}.")
-    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
+    if request.headers.get("Content-Encoding", "identity").strip(" \t,").lower() != "identity":
         raise errors.EncodedBody
     if not _JSON.fullmatch(request.headers.get("Content-Type", "").strip()):
         raise errors.UnsupportedBody("Send the body as JSON in UTF-8, with Content-Type: application/json.")
@@ -188,7 +189,7 @@ def _parse_ban(request: func.HttpRequest) -> bool:
 def _parse_if_match(request: func.HttpRequest) -> frozenset[str] | None:
     """The edits that a PUT or DELETE applies to. With `If-None-Match: *`, there are none, because the item exists."""
     required, excluded = request.headers.get("If-Match", "*").strip(), request.headers.get("If-None-Match", "").strip()
-    if request.method in _CONDITIONAL and excluded:
+    if excluded:
         if excluded != "*":
             raise MalformedRequest("Use If-Match to name a version. If-None-Match of a command can only be *.")
         return frozenset()
@@ -205,7 +206,8 @@ def _entity_tags(header: str) -> list[str]:
     return ["*"] if header.strip() == "*" else _ETAG.findall(header)
 
 
-def _parse_idempotency_key(header: str | None) -> str | None:
+def _parse_idempotency_key(request: func.HttpRequest) -> str | None:
+    header: str | None = request.headers.get("Idempotency-Key")
     if header is not None and (not 1 <= len(header) <= IDEMPOTENCY_KEY_LENGTH or _SURROGATE.search(header)):
         raise MalformedRequest(f"Idempotency-Key must have 1 to {IDEMPOTENCY_KEY_LENGTH} characters, in UTF-8.")
     return header

@@ -83,6 +83,15 @@ async def test_an_if_match_with_a_list_is_accepted_if_one_of_its_etags_is_curren
     assert (await commands[0]({"If-Match": f'"stale", {etag}'})).status == ACCEPTED[resource][0]
 
 
+@pytest.mark.parametrize("header", ['"a",,{etag}', "{etag},", ", ,\t{etag} ,\t,", ",{etag}"])
+async def test_empty_elements_of_an_if_match_are_ignored(api: Api, header: str) -> None:
+    """RFC 9110, 5.6.1.2."""
+    etag, commands = await _of_post(api)
+
+    assert (await commands[0]({"If-Match": header.format(etag='"stale"')})).status == 412
+    assert (await commands[0]({"If-Match": header.format(etag=etag)})).status == 200
+
+
 @PUT_AND_DELETE
 async def test_a_command_for_what_does_not_exist_yet_is_rejected(api: Api, resource: Resource) -> None:
     """RFC 9110, 13.1.2."""
@@ -104,12 +113,20 @@ async def test_a_command_for_any_other_version_is_refused(api: Api, resource: Re
 
 
 @PUT_AND_DELETE
-@pytest.mark.parametrize("header", ["", "unquoted", '"open', '"a" "b"', '"a",b', ","])
+@pytest.mark.parametrize("header", ["", "unquoted", '"open', '"a" "b"', '"a",b', ",", ", ,", '"a",*', '"a",,b'])
 async def test_a_malformed_if_match_is_rejected(api: Api, resource: Resource, header: str) -> None:
     _, commands = await resource(api)
 
     for command in commands:
         assert (await command({"If-Match": header})).status == 400
+
+
+@pytest.mark.parametrize("name", ["If-Match", "Idempotency-Key"])
+async def test_a_query_ignores_the_headers_of_commands(api: Api, name: str) -> None:
+    post = await api.new_post(await api.new_user())
+
+    for header in ("", "unquoted" * 40):
+        assert (await api.get_post(post["id"], {name: header})).status == 200
 
 
 async def _make_popular(api: Api, post: Json, *, renamed: Json) -> None:

@@ -103,7 +103,7 @@ async def test_a_body_with_a_content_encoding_returns_415_and_the_supported_enco
     assert (other.status, "accept-encoding" in other.headers) == (415, False)
 
 
-@pytest.mark.parametrize("encoding", [None, "identity", "Identity"])
+@pytest.mark.parametrize("encoding", [None, "identity", "Identity", ", identity,"])
 async def test_a_body_can_start_with_a_byte_order_mark(api: Api, encoding: str | None) -> None:
     """RFC 8259, 8.1."""
     headers = {"Content-Type": "application/json"} | ({"Content-Encoding": encoding} if encoding else {})
