@@ -48,7 +48,9 @@ _NOT_FOUND = {
     "commentId": errors.CommentNotFound,
     "reportId": errors.ReportNotFound,
 }
-_JSON = re.compile(r'application/json\s*(;\s*charset="?utf-8"?\s*)?', re.IGNORECASE)
+# Any parameters, but no other charset (https://www.rfc-editor.org/rfc/rfc9110#name-parameters).
+_CHARSET, _PARAMETER = r'charset=("utf-8"|utf-8)', r'(?!charset=)[^\s;=",]+=("([^"\\]|\\.)*"|[^\s;=",]+)'
+_JSON = re.compile(rf"application/json(\s*;[\s;]*({_CHARSET}|{_PARAMETER}))*[\s;]*", re.IGNORECASE)
 # https://www.rfc-editor.org/rfc/rfc9110#name-etag, ASCII only.
 _ETAG = re.compile(r'(?:W/)?"[\x21\x23-\x7e]*"')
 # A recipient ignores empty elements (https://www.rfc-editor.org/rfc/rfc9110#section-5.6.1.2).

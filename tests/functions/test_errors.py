@@ -68,6 +68,13 @@ async def test_a_chunked_body_counts_as_empty(api: Api, app: RunningApp) -> None
     [
         *(None, "", "json", "text/plain", "text/json", "multipart/form-data", "application/x-www-form-urlencoded"),
         *("application/json; charset=utf-16", "application/json; charset=iso-8859-1"),
+        *("application/json;foo=bar;charset=utf-16", 'application/json; x="y"; Charset="latin1"'),
+        *(
+            "application/json;charset=utf-8;charset=utf-16",
+            "application/json;charset=",
+            "application/json;charset=utf-8x",
+        ),
+        *("application/json foo=bar", "application/json,text/plain", 'application/json;x="'),
         *("application/json5", "application/problem+json"),
     ],
 )
@@ -81,9 +88,22 @@ async def test_a_body_without_a_json_content_type_returns_415(api: Api, content_
 
 @pytest.mark.parametrize(
     "content_type",
-    ["application/json", "Application/JSON", "application/json;charset=utf-8", 'application/json; charset="UTF-8"'],
+    [
+        *(
+            "application/json",
+            "Application/JSON",
+            "application/json;charset=utf-8",
+            'application/json; charset="UTF-8"',
+        ),
+        *("application/json;", "application/json;charset=utf-8;", "application/json ; ; charset=utf-8 ;;"),
+        *(
+            "application/json;foo=bar",
+            'application/json;a="b;charset=\\"c";charset=utf-8',
+            "application/json;charsets=x",
+        ),
+    ],
 )
-async def test_a_json_content_type_may_have_a_utf_8_charset(api: Api, content_type: str) -> None:
+async def test_a_json_content_type_may_have_parameters_and_a_utf_8_charset(api: Api, content_type: str) -> None:
     content = json.dumps({"username": unique("ada")}).encode()
 
     assert (await api.send("POST", "/api/users", content=content, headers={"Content-Type": content_type})).status == 201
