@@ -100,11 +100,10 @@ def renamed(user: Item, username: str) -> Item:
     """
     former = [name for name in user.get("formerUsernames", []) if name not in (user["username"], username)]
     former.append(user["username"])
-    if len(former) > PENDING_RENAMES:
-        raise TooManyRenames(_PENDING_S)
-    further, passed_s = divmod(_age_s(user), _FURTHER_S)
-    if name_version(user) - since_version(user) >= FIRST_RENAMES + further:
-        raise TooManyRenames(_FURTHER_S - passed_s)
+    excess = name_version(user) - since_version(user) - FIRST_RENAMES + 1
+    wait_s = max(excess * _FURTHER_S - _age_s(user), _PENDING_S if len(former) > PENDING_RENAMES else 0)
+    if wait_s > 0:
+        raise TooManyRenames(wait_s)
     return user | {"username": username, "nameVersion": name_version(user) + 1, "formerUsernames": former}
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from shared.errors import TooManyRenames
 from shared.models.base import Item, iso_utc
-from shared.models.user import FIRST_RENAMES, renamed, user_item
+from shared.models.user import FIRST_RENAMES, PENDING_RENAMES, renamed, user_item
 from tests.management.boundary_values import DATES
 
 
@@ -26,6 +26,20 @@ def test_an_account_is_renamed_a_hundred_times_and_once_more_for_each_hour(hours
 
     assert last["nameVersion"] == FIRST_RENAMES + hours
     assert 1790 < refused.value.retry_after_s <= 1800
+
+
+@pytest.mark.parametrize(
+    ("minutes", "excess", "is_pending", "wait_s"),
+    [(30, 0, True, 1800), (30, 1, False, 5400), (30, -1, True, 10), (119, 1, True, 60), (119.95, 1, True, 10)],
+)
+def test_a_refused_user_is_told_the_longest_wait(minutes: float, excess: int, is_pending: bool, wait_s: float) -> None:
+    former = {"formerUsernames": [f"ada-{number}" for number in range(PENDING_RENAMES)]} if is_pending else {}
+    user = _user(timedelta(minutes=minutes), FIRST_RENAMES + excess) | former
+
+    with pytest.raises(TooManyRenames) as refused:
+        renamed(user, "countess")
+
+    assert wait_s - 5 < refused.value.retry_after_s <= wait_s
 
 
 @pytest.mark.parametrize("date", DATES)
