@@ -55,6 +55,8 @@ def _parse(arguments: Sequence[str] | None) -> StackSettings:
     for option, port in (("--port", given.port), ("--cosmos-port", given.cosmos_port)):
         if not 1 <= port <= _LARGEST_PORT:
             parser.exit(1, f"{parser.prog}: error: {option} must be from 1 to {_LARGEST_PORT}\n")
+    if given.port == given.cosmos_port:
+        parser.exit(1, f"{parser.prog}: error: --port and --cosmos-port must differ\n")
     app_dir = given.app_dir.resolve()
     return StackSettings(
         app_dir=app_dir,
