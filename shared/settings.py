@@ -123,7 +123,11 @@ class Settings(AppSettings):
         validation_alias="COSMOS",
         description="AccountEndpoint=…;AccountKey=…;, or COSMOS__accountEndpoint to use an identity",
     )
-    database: str = Field(validation_alias="BLOG_DATABASE", description="the name of the database")
+    database: str = Field(
+        pattern=r"^[^/\\#?]{0,254}[^/\\#? ]$",  # https://learn.microsoft.com/rest/api/cosmos-db/create-a-database
+        validation_alias="BLOG_DATABASE",
+        description=r"the name of the database, without / \ # ? and not ending with a space",
+    )
     transactions: TransactionMode = Field(
         default="batch", validation_alias="BLOG_TRANSACTIONS", description="batch or procedure"
     )

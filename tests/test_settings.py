@@ -113,6 +113,18 @@ def test_an_account_endpoint_must_be_a_url(endpoint: str) -> None:
             settings_of(environment | {"BLOG_DATABASE": "blog"})
 
 
+@pytest.mark.parametrize("name", ["blog", "a b", " blog", "blog-1.2", "日本語"])
+def test_a_database_has_any_other_name(name: str) -> None:
+    assert settings_of(CONNECTION | {"BLOG_DATABASE": name}).database == name
+
+
+@pytest.mark.parametrize("name", ["a/b", "/", "a\\", "#a", "a?", "blog ", " ", "a" * 256])
+def test_a_database_cannot_have_a_name_that_cosmos_db_refuses(name: str) -> None:
+    """https://learn.microsoft.com/rest/api/cosmos-db/create-a-database."""
+    with pytest.raises(SettingsError, match="set BLOG_DATABASE to the name of the database, without"):
+        settings_of(CONNECTION | {"BLOG_DATABASE": name})
+
+
 def test_the_account_is_that_of_the_triggers() -> None:
     parts = {"COSMOS__accountEndpoint": "https://a.example/", "COSMOS__clientId": "x", "BLOG_DATABASE": "blog"}
 
