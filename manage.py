@@ -18,7 +18,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from local_settings import NAME
+from local_settings import NAME, LocalSettingsError
 from management import commands
 from management.configuration import read_configuration
 from management.errors import EXPECTED, sentence
@@ -287,6 +287,8 @@ def _run(
     configuration = None
     with request_scope() as scope:
         try:
+            if context.obj != _LOCAL_SETTINGS and not context.obj.is_file():
+                raise LocalSettingsError(f"There is no file {context.obj}.")
             configuration = read_configuration(context.obj)
             if writes:
                 say_to_stderr(f"Writing to database {configuration.database} of {configuration.account.endpoint}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from pathlib import Path
 
 from typer.testing import CliRunner, Result
 
@@ -12,7 +13,8 @@ from shared.settings import Settings
 from tests.blog import Blog
 from tests.running_app import environment_of
 
-_NO_FILE = ("--local-settings", "none.json")
+# Instead of local.settings.json and of the local stack that may run in this clone.
+NO_SETTINGS = ("--local-settings", str(Path(__file__).with_name("no_settings.json")))
 
 
 async def manage_blog(
@@ -25,9 +27,9 @@ async def manage_blog(
         "BLOG_DATABASE": database or settings.database,
         **(variables or {}),
     }
-    return await asyncio.to_thread(CliRunner().invoke, app, [*_NO_FILE, *arguments], env=environment)
+    return await asyncio.to_thread(CliRunner().invoke, app, [*NO_SETTINGS, *arguments], env=environment)
 
 
 async def manage(settings: Settings, *arguments: str) -> Result:
     """Run a command with settings, and without local.settings.json."""
-    return await asyncio.to_thread(CliRunner().invoke, app, [*_NO_FILE, *arguments], env=environment_of(settings))
+    return await asyncio.to_thread(CliRunner().invoke, app, [*NO_SETTINGS, *arguments], env=environment_of(settings))

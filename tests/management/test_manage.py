@@ -14,7 +14,7 @@ from cosmos_emulator import WELL_KNOWN_KEY
 from management import item_count
 from shared.models.base import Item
 from tests.blog import Blog
-from tests.management.command_line import manage_blog
+from tests.management.command_line import NO_SETTINGS, manage_blog
 
 _ROOT = Path(__file__).parent.parent.parent
 ON_TERMINAL = {"FORCE_COLOR": "1"}
@@ -134,7 +134,7 @@ async def test_an_invalid_range_is_a_usage_error(blog: Blog) -> None:
 
 
 def _run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "manage.py", "--local-settings", "absent.json", *arguments]
+    command = [sys.executable, "manage.py", *NO_SETTINGS, *arguments]
     return subprocess.run(  # noqa: S603 - our own file
         command, cwd=_ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False
     )
@@ -147,6 +147,12 @@ def test_missing_settings_print_one_line_without_a_traceback() -> None:
     assert "set COSMOS" in result.stderr
     assert "set BLOG_DATABASE" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_a_settings_file_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    result = _run("--local-settings", str(tmp_path / "nope"), "audit")
+
+    assert (result.returncode, result.stdout, result.stderr) == (2, "", f"There is no file {tmp_path / 'nope'}.\n")
 
 
 def test_an_unreachable_account_prints_one_line_without_a_traceback() -> None:
