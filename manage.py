@@ -12,6 +12,7 @@ if __name__ == "__main__":
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -21,7 +22,7 @@ import typer
 from local_settings import NAME, LocalSettingsError
 from management import commands
 from management.configuration import read_configuration
-from management.errors import EXPECTED, sentence
+from management.errors import EXPECTED, FAILED, sentence
 from management.provision import provision
 from management.seeding.plan import Range, SeedPlan
 from management.seeding.sample import Sample
@@ -30,7 +31,6 @@ from management.terminal import say, say_charge, say_error, say_to_stderr
 from shared.database.scope import request_scope
 from shared.settings import Settings
 
-FAILED = 2
 INTERRUPTED = 130
 _LOCAL_SETTINGS = Path(__file__).with_name(NAME)
 _DEFAULT = SeedPlan()
@@ -304,4 +304,9 @@ def _run(
 
 
 if __name__ == "__main__":
-    app()
+    try:
+        app()
+    except OSError as error:
+        with suppress(OSError):
+            say_error(f"Input or output failed: {error}.")
+        os._exit(FAILED)  # Python would try to write the rest of the output, and exit with 120

@@ -11,6 +11,8 @@ from shared.database.refusals import NotProvisioned
 from shared.errors import BlogError, DatabaseUnavailable
 from shared.settings import Settings, SettingsError
 
+# The exit code after one of EXPECTED.
+FAILED = 2
 # https://learn.microsoft.com/azure/cosmos-db/nosql/troubleshoot-forbidden
 NOT_DATA_PLANE = 5300
 # https://github.com/Azure/azure-cosmos-dotnet-v3/issues/2891

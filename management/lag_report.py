@@ -6,12 +6,11 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 
-from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
 from management.lag import Lag
-from management.terminal import say
+from management.terminal import Terminal, say
 
 _INTERVAL_S = 2.0
 
@@ -27,12 +26,12 @@ async def report_lag(measure: Measure, *, watch: bool, as_json: bool, most_s: fl
             await asyncio.sleep(_INTERVAL_S)
             _say_json((await measure()).values())
     elif watch:
-        with Live(_table(lags.values()), auto_refresh=False) as live:
+        with Live(_table(lags.values()), console=Terminal(), auto_refresh=False) as live:
             while True:
                 await asyncio.sleep(_INTERVAL_S)
                 live.update(_table((await measure()).values()), refresh=True)
     else:
-        Console().print(_table(lags.values()))
+        Terminal().print(_table(lags.values()))
         for lag in lags.values():
             if lag.advice:
                 say(f"{lag.function}: {lag.advice}")

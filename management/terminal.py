@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -10,14 +11,22 @@ from itertools import groupby
 
 from rich.console import Console
 
+from management.errors import FAILED
 from management.item_count import ItemCount
 from management.verification.findings import Finding
 from shared.database.scope import Scope
 
 
+class Terminal(Console):
+    def on_broken_pipe(self) -> None:
+        """End the command if nobody reads its output, not with rich's 1, which stands for findings."""
+        os.dup2(os.open(os.devnull, os.O_WRONLY), self.file.fileno())
+        raise SystemExit(FAILED)
+
+
 def say(line: str) -> None:
     """Print a line without wrapping, markup or highlighting."""
-    Console().print(line, markup=False, highlight=False, soft_wrap=True)
+    Terminal().print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def printable(text: str) -> str:
@@ -27,18 +36,18 @@ def printable(text: str) -> str:
 
 def say_to_stderr(line: str) -> None:
     """Print a line that is not part of the JSON output."""
-    Console(stderr=True).print(line, markup=False, highlight=False, soft_wrap=True)
+    Terminal(stderr=True).print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def say_error(line: str) -> None:
-    Console(stderr=True).print(line, style="red", markup=False, highlight=False, soft_wrap=True)
+    Terminal(stderr=True).print(line, style="red", markup=False, highlight=False, soft_wrap=True)
 
 
 def say_charge(scope: Scope, *, to_stderr: bool = False) -> None:
     """Print the total request charge, if any."""
     if scope.responses:
         line = f"Request charge: {scope.request_units:,.2f} RU in {scope.responses:,} responses."
-        Console(stderr=to_stderr).print(line, markup=False, highlight=False, soft_wrap=True)
+        Terminal(stderr=to_stderr).print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def say_findings(findings: Sequence[Finding], *, items: int) -> None:
@@ -76,7 +85,7 @@ def counted(number: int, noun: str) -> str:
 @contextmanager
 def reading_progress() -> Iterator[ItemCount]:
     """Count the items read, with a progress bar on a terminal."""
-    console = Console(stderr=True)
+    console = Terminal(stderr=True)
     if not console.is_terminal:
         yield ItemCount()
         return
@@ -121,7 +130,7 @@ class SeedCount:
 @contextmanager
 def seed_progress(users: int) -> Iterator[SeedCount]:
     """Count what a seed writes, with progress bars on a terminal."""
-    console = Console(stderr=True)
+    console = Terminal(stderr=True)
     if not console.is_terminal:
         yield SeedCount()
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import subprocess
 import sys
@@ -153,6 +154,49 @@ def test_a_settings_file_that_does_not_exist_is_named(tmp_path: Path) -> None:
     result = _run("--local-settings", str(tmp_path / "nope"), "audit")
 
     assert (result.returncode, result.stdout, result.stderr) == (2, "", f"There is no file {tmp_path / 'nope'}.\n")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full")
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        *((command, "full") for command in ("audit", "lag", "seed --users 1", "--help")),
+        *((command, "full, also for errors") for command in ("audit", "leases reset on_users_changed")),
+        *((command, "closed pipe") for command in ("audit", "lag", "provision --check")),
+        ("rebuild", "closed pipe, also for errors"),
+    ],
+)
+async def test_output_that_cannot_be_written_is_a_failure(blog: Blog, command: str, output: str) -> None:
+    """Exit code 1 would mean that the command has found something."""
+    settings = blog.settings
+    environment = {
+        "COSMOS": f"AccountEndpoint={settings.account.endpoint};AccountKey={settings.account.key};",
+        "BLOG_DATABASE": settings.database,
+    }
+    reading, closed = os.pipe()
+    full = os.open("/dev/full", os.O_WRONLY)
+    os.close(reading)
+    stdout = closed if output.startswith("closed") else full
+    try:
+        ended = await asyncio.to_thread(
+            subprocess.run,
+            [sys.executable, "manage.py", *NO_SETTINGS, *command.split()],
+            cwd=_ROOT,
+            env=environment,
+            stdout=stdout,
+            stderr=stdout if "errors" in output else subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    finally:
+        os.close(closed)
+        os.close(full)
+
+    assert ended.returncode == 2, ended.stderr
+    if output == "full":
+        assert ended.stderr.endswith("Input or output failed: [Errno 28] No space left on device.\n")
+        assert "Traceback" not in ended.stderr
 
 
 def test_an_unreachable_account_prints_one_line_without_a_traceback() -> None:
