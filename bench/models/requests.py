@@ -78,8 +78,13 @@ def writes(model: Model, writers: Writers) -> dict[str, Action]:
         "C3 again": lambda number: model.create_comment(writers.target(number).id, users["C2"][0], _CONTENT),
         "C4 again": lambda number: model.like(writers.target(number).id, users["C2"][0]),
         "C1 edit": lambda number: model.rename_user(users["C1 edit"][number], _name()),
-        "C2 edit": lambda number: model.edit_post(writers.target(number), f"{number:08} {_TITLE[9:]}", _CONTENT),
+        "C2 edit": lambda number: model.edit_post(writers.target(number), _new_title(), _CONTENT),
     }
+
+
+def _new_title() -> str:
+    """A title that no other edit has: two models can share a database, and the same edit again writes nothing."""
+    return f"{uuid.uuid4().hex[:8]} {_TITLE[9:]}"
 
 
 def _name() -> str:

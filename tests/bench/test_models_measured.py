@@ -103,6 +103,7 @@ def test_all_requests_are_measured_on_all_models(measured: tuple[Costs, int]) ->
     assert costs["Q3"]["V4"].partitions == costs["Q6"]["V4"].partitions == 1
     assert costs["C4"]["V3"].rounds >= 2
     assert costs["C4"]["this, procedures"].charge_ru > costs["C4"]["this"].charge_ru
+    assert all(cost.charge_ru > 10 for cost in costs["C2 edit"].values())  # each edit changes the post
 
 
 async def test_only_responses_inside_the_block_are_observed(emulator: EmulatorThread) -> None:
