@@ -25,7 +25,7 @@ def test_the_example_can_be_applied_and_its_tests_pass(tmp_path: Path) -> None:
     if not is_applied:
         subprocess.run(["git", "apply", "-"], cwd=tmp_path, env=outside, input="".join(DIFFS), text=True, check=True)  # noqa: S607 - git
 
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *_new_files()]
+    command = [sys.executable, "-m", "pytest", "-q", "--assert=plain", "-p", "no:cacheprovider", *_new_files()]
     tested = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)  # noqa: S603 - fixed
 
     assert "3 passed" in tested.stdout, tested.stdout + tested.stderr

@@ -26,7 +26,7 @@ from cosmos_emulator.store.partition import Partition
 
 _LOG: Final = logging.getLogger(__name__)
 _POLL_S: Final = 0.02
-_PAGE: Final = 100  # changes, which are applied between requests
+_PAGE: Final = 10  # changes, which are applied between requests; few, because items can be large
 _Change = tuple[str, JsonObject | None]
 """The index's id of an item, and its projection; None if it was deleted."""
 

@@ -82,8 +82,9 @@ class Vocabulary(dict[str, int]):
 
     def encode(self, text: str) -> Codes:
         """Return the codes of the terms of a text."""
-        codes = np.array([self[word] for word in _words(text)], np.int32)
-        return codes[codes >= 0]
+        # Without operations of NumPy, which give up the GIL for longer arrays: a thread that does so more than once per
+        # switch interval gets it back before the event loop does.
+        return np.array([code for word in _words(text) if (code := self[word]) >= 0], np.int32)
 
     def code(self, term: str) -> int:
         """Return the code of a term, or -1 if no text has it."""

@@ -33,7 +33,7 @@ def vector_of(value: JsonOrUndefined, data_type: str) -> Vector | None:
     # NumPy also converts booleans and texts.
     if vector.ndim != 1 or not {*map(type, value)} <= {int, float}:
         return None
-    return vector.astype(np.float32)
+    return vector.astype(np.float32, copy=False)  # a copy would give up the GIL; see texts.py
 
 
 def score(one: Vector, other: Vector, distance: str) -> float:
