@@ -20,7 +20,7 @@ TEXTS = {
     "en-US": ("We were running to the station.", "run", ""),
     "de-DE": ("Was die Stadt erzählt, wenn die Häuser schweigen.", "haus", "was"),
     "es-ES": ("Estamos corriendo hacia un lugar mejor.", "correr", "un"),
-    "fr-FR": ("Les enfants mangeaient sur la plage.", "manger", "sur"),
+    "fr-FR": ("Les enfants parlaient sur la plage.", "parler", "sur"),
     "it-IT": ("Stiamo parlando con lei di un altro viaggio.", "parlare", "un"),
     "pt-BR": ("Estamos falando as mesmas palavras.", "falar", "as"),
     "pt-PT": ("Estamos a falar as mesmas palavras.", "falando", "as"),
