@@ -50,7 +50,7 @@ export function refused(error, form) {
   else alarm(told);
 }
 
-/** The error to show to the user. Forgets a user whose session ended, or whom the database does not have. */
+/** Return the error to show. Signs the user out if their session has ended or their account is deleted. */
 export function explained(error) {
   if (usersSignIn && error.status === 401) {
     caller = "";
