@@ -17,6 +17,8 @@ const corner = document.querySelector("[data-identity]");
 const dialog = document.querySelector("[data-identity-dialog]");
 // The ID of the user whose session loaded this page, or "". History shows a page as it was, so the stored user is newer.
 let caller = isReturn ? currentUser()?.id ?? "" : document.documentElement.dataset.caller;
+// The IDs of users who no longer exist. The page can still show what they wrote.
+const forgotten = new Set();
 // Resolves when the signed-in user is known.
 let ready = Promise.resolve();
 
@@ -65,6 +67,7 @@ export function explained(error) {
 /** Sign out a user who no longer exists, and offer them no more. */
 export function forget(userId) {
   become(null);
+  forgotten.add(userId);
   sharedStorage.set(KNOWN, JSON.stringify(knownUsers().filter(other => other.id !== userId)));
 }
 
@@ -213,7 +216,7 @@ function offer(list, users) {
   const template = dialog.querySelector("template[data-known-user]");
   const offered = new Set([...list.querySelectorAll("[data-user-id]")].map(button => button.dataset.userId));
   for (const user of users) {
-    if (!user.id || offered.has(user.id) || offered.size === OFFERED_COUNT) continue;
+    if (!user.id || offered.has(user.id) || forgotten.has(user.id) || offered.size === OFFERED_COUNT) continue;
     offered.add(user.id);
     const item = template.content.cloneNode(true);
     item.querySelector("[data-user-id]").dataset.userId = user.id;
@@ -296,6 +299,7 @@ async function rename(event) {
   try {
     const path = `/users/${encodeURIComponent(profile.dataset.userId)}`;
     const { body, etag } = await command("PUT", path, { username }, { etag: profile.dataset.etag });
+    button.disabled = false;
     profile.dataset.etag = etag ?? "";
     profile.querySelector("h1").textContent = body.username;
     document.title = document.title.replace(/^.* –/, () => `${body.username} –`);
@@ -304,9 +308,8 @@ async function rename(event) {
     announce(`You are now ${body.username}. Your posts, comments and likes show this name within seconds.`);
   } catch (error) {
     if (error.status === 409) error.faults = [{ pointer: "/username", detail: error.message }];
-    refused(error, form);
-  } finally {
     button.disabled = false;
+    refused(error, form);
   }
 }
 

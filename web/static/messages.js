@@ -30,7 +30,11 @@ export function announceLater(text) {
 export function refuse(form, error) {
   const fault = error.faults?.find(({ pointer }) => form.elements[pointer.slice(1)]);
   const field = fault && form.elements[fault.pointer.slice(1)];
-  if (!field) return alarm(error, form.querySelector(".actions"));
+  if (!field) {
+    // The button lost the focus while it was disabled.
+    if (document.activeElement === document.body) [...form.elements].find(({ type }) => type === "submit").focus();
+    return alarm(error, form.querySelector(".actions"));
+  }
   field.setCustomValidity(fault.detail);
   field.addEventListener("input", () => field.setCustomValidity(""), { once: true });
   field.reportValidity();

@@ -2,19 +2,17 @@
 import { command } from "./api.js";
 import { rememberDeleted, showWhetherEmpty } from "./deleted.js";
 import { explained, refused, requireUser } from "./identity.js";
-import { announce, announceLater } from "./messages.js";
+import { alarm, announce, announceLater } from "./messages.js";
 
 const dialog = document.querySelector("[data-reason-dialog]");
 const page = document.querySelector("article.post, header.profile");
 
-document.addEventListener("click", event => {
-  const report = event.target.closest("[data-report]");
-  const moderate = event.target.closest("[data-moderate]");
-  const dismiss = event.target.closest("[data-dismiss]");
-  if (report) reportItem(report);
-  if (moderate) deleteItem(moderate);
-  if (dismiss) dismissReport(dismiss);
-});
+/** @param {HTMLButtonElement} button to report, delete or dismiss something */
+export function press(button) {
+  if (button.matches("[data-report]")) reportItem(button);
+  else if (button.matches("[data-moderate]")) deleteItem(button);
+  else dismissReport(button);
+}
 
 /** The path below `/api` of the post, comment or account that a button is about, and its name. */
 function subject(button) {
@@ -33,7 +31,7 @@ async function reportItem(button) {
     const user = await requireUser();
     if (!user) throw new Error(`Sign in to report this ${name}.`);
     const { status } = await command("POST", `${path}/reports`, { userId: user.id, reason });
-    announce(status === 201 ? "Thank you. The moderators see your report." : `You have already reported this ${name}.`, button);
+    return () => announce(status === 201 ? "Thank you. The moderators see your report." : `You have already reported this ${name}.`, button);
   });
   button.focus();
 }
@@ -45,11 +43,10 @@ async function deleteItem(button) {
     await command("DELETE", `${path}?${new URLSearchParams({ reason, ...(ban && { ban: "true" }) })}`);
     if (item) {
       const { removeComment } = await import("./optimistic.js");
-      // What is behind an open dialog cannot have the focus.
-      dialog.close();
-      removeComment(item);
-      announce("The comment is deleted.");
-      return;
+      return () => {
+        removeComment(item);
+        announce("The comment is deleted.");
+      };
     }
     announceLater(`The ${name} is deleted. It disappears from all lists within seconds.`);
     if (name === "post") rememberDeleted(page.dataset.postId);
@@ -75,7 +72,10 @@ async function dismissReport(button) {
   }
 }
 
-/** Ask for a reason, and send it. Resolves when it has been sent or the dialog is closed. */
+/**
+ * Ask for a reason, and send it with `act`, which can return what to do when the dialog is closed, because what is behind
+ * an open dialog cannot have the focus. Resolves when the reason has been sent or the dialog is closed.
+ */
 function ask({ title, note, action, canBan = false }, act) {
   const form = dialog.querySelector("[data-reason-form]");
   const failure = form.querySelector("[data-error]");
@@ -85,6 +85,7 @@ function ask({ title, note, action, canBan = false }, act) {
   dialog.querySelector("[data-note]").textContent = note;
   button.textContent = action;
   failure.textContent = "";
+  button.disabled = false;
   form.reset();
   if (ban) ban.hidden = !canBan;
   const closed = new AbortController();
@@ -95,13 +96,16 @@ function ask({ title, note, action, canBan = false }, act) {
     button.disabled = true;
     failure.textContent = "";
     try {
-      await act({ reason, ban: form.elements.ban?.checked ?? false });
-      dialog.close();
+      const finish = await act({ reason, ban: form.elements.ban?.checked ?? false });
+      // Someone who has closed the dialog can have opened it for something else since.
+      if (!closed.signal.aborted) dialog.close();
+      finish?.();
     } catch (error) {
       // Of an account that a moderator deletes, "User not found" does not mean the moderator.
-      failure.textContent = (canBan && error.status === 404 ? error : explained(error)).message;
+      const told = canBan && error.status === 404 ? error : explained(error);
+      if (closed.signal.aborted) return alarm(told);
+      failure.textContent = told.message;
       failure.scrollIntoView({ block: "nearest" });
-    } finally {
       button.disabled = false;
       button.focus();
     }

@@ -29,7 +29,7 @@ export async function showMore(link) {
       first.tabIndex = -1;
       first.focus();
     }
-    announce(added.length ? `${added.length} more loaded.` : `No more ${list.classList.contains("posts") ? "posts" : "comments"}.`);
+    announce(added.length ? `${added.length} more loaded.` : "There are no more.");
   } catch (error) {
     alarm(error);
   } finally {

@@ -11,8 +11,12 @@ if (document.querySelector("[data-editor]")) import("./editor.js");
 if (document.querySelector("article.post")) import("./optimistic.js");
 if (document.querySelector("form[data-delete-account]")) import("./account.js");
 if (document.querySelector("[data-download]")) import("./download.js");
-if (document.querySelector("[data-report], [data-moderate], [data-dismiss]")) import("./moderation.js");
 if (document.querySelector(".prose")) import("./scrolling.js");
+
+document.addEventListener("click", event => {
+  const button = event.target.closest("[data-report], [data-moderate], [data-dismiss]");
+  if (button) import("./moderation.js").then(({ press }) => press(button), alarm);
+});
 
 document.addEventListener("click", event => {
   const link = event.target.closest("a.more");

@@ -102,6 +102,42 @@ async def test_the_focus_stays_on_the_button_of_a_deletion_that_fails(visit: Vis
     await expect(button).to_be_focused()
 
 
+@pytest.mark.parametrize("form", ["rename", "delete-account", "editor"])
+async def test_the_focus_stays_on_the_button_of_a_form_that_fails(visit: Visit, api: Api, form: str) -> None:
+    user = await api.new_user()
+    post = await api.new_post(user)
+    ada = await visit(f"/posts/{post['id']}/edit" if form == "editor" else f"/users/{user['id']}")
+    await ada.be(user)
+    await ada.fail("DELETE" if form == "delete-account" else "PUT", "**/api/*/*", 503)
+    if form != "editor":
+        await ada.page.locator(f"[data-open-{form}]").click()
+    fields = ada.page.locator(f"form[data-{form}]")
+    if form == "delete-account":
+        await fields.get_by_role("textbox").fill(user["username"])
+    button = fields.get_by_role("button").and_(ada.page.locator(":not([type=button])"))
+
+    await button.press("Enter")
+
+    await expect(ada.alert).to_contain_text("Wait a few seconds")
+    await expect(button).to_be_focused()
+
+
+async def test_someone_whose_account_is_deleted_is_not_offered_again(visit: Visit, api: Api) -> None:
+    user = await api.new_user()
+    post = await api.new_post(user)
+    ada = await visit(f"/posts/{post['id']}")
+    await ada.be(user)
+    await api.delete_user(user["id"])
+    ada.expected.append("404 (Not Found)")
+    await ada.comment("Hello?")
+    await expect(ada.alert).to_contain_text("Sign in as someone else")
+
+    await ada.page.get_by_role("button", name="Sign in").click()
+
+    await expect(ada.dialog).to_be_visible()
+    await expect(ada.dialog.get_by_role("button", name=user["username"])).to_have_count(0)
+
+
 async def test_a_comment_repeated_after_a_lost_answer_exists_once(visit: Visit, api: Api) -> None:
     post = await api.new_post(await api.new_user())
     ada = await visit(f"/posts/{post['id']}")

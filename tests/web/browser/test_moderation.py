@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 from aiohttp import ClientSession
-from playwright.async_api import expect
+from playwright.async_api import Route, expect
 
 from tests.accessibility import violations
 from tests.api import Api, Json
@@ -227,6 +228,49 @@ async def test_a_moderator_who_deletes_a_deleted_account_stays_signed_in(
     await expect(person.page.get_by_role("dialog")).to_contain_text("This was deleted.")
     await person.page.keyboard.press("Escape")
     await expect(person.page.get_by_role("button", name="Sign out")).to_be_visible()
+
+
+async def test_a_report_that_is_sent_late_closes_no_other_dialog(
+    visit: Visit, reader: Api, post: Json, comment: Json
+) -> None:
+    person = await visit_as(visit, f"/posts/{post['id']}", reader)
+    dialog = person.page.get_by_role("dialog")
+    may_arrive = asyncio.Event()
+
+    async def arrive_later(route: Route) -> None:
+        await may_arrive.wait()
+        await route.continue_()
+
+    await person.page.route(f"**/posts/{post['id']}/reports", arrive_later)
+    await person.page.locator("article.post > footer").get_by_role("button", name="Report").click()
+    await give_reason(person, REASON, "Report")
+    await person.page.keyboard.press("Escape")
+    await person.page.locator("ol.comments").get_by_role("button", name="Report").click()
+    await dialog.get_by_label("Reason").fill("Another reason.")
+    may_arrive.set()
+
+    await expect(person.status).to_contain_text("The moderators see your report.")
+    await expect(dialog.get_by_label("Reason")).to_have_value("Another reason.")
+    await dialog.get_by_role("button", name="Report").click()
+    await expect(dialog).to_be_hidden()
+
+
+async def test_a_button_that_is_pressed_before_its_script_is_loaded_works(
+    visit: Visit, moderator: Api, post: Json
+) -> None:
+    person = await visit_as(visit, "/", moderator)
+    is_pressed = asyncio.Event()
+
+    async def load_later(route: Route) -> None:
+        await is_pressed.wait()
+        await route.continue_()
+
+    await person.page.route("**/moderation.js", load_later)
+    await person.page.goto(f"{person.url}/posts/{post['id']}")
+    await person.page.locator("article.post").get_by_role("button", name="Delete").click()
+    is_pressed.set()
+
+    await expect(person.page.get_by_role("dialog")).to_be_visible()
 
 
 async def test_a_refused_deletion_is_explained_in_the_dialog(
