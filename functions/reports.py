@@ -18,7 +18,7 @@ from shared.errors import (
 from shared.http.callers import require_moderator
 from shared.http.calls import QUERY, Call
 from shared.http.endpoints import Endpoint
-from shared.http.responses import Response, json_response, no_content, page_response
+from shared.http.responses import Response, no_content, page_response, resource_response
 from shared.models.report import NewReport, Report, ReportedItem
 
 bp = func.Blueprint()
@@ -74,5 +74,4 @@ async def _create(call: Call[NewReport]) -> Response:
     blog, post_id, comment_id = await open_blog(), call.path["postId"], call.path.get("commentId")
     added = await reports.create_report(blog, post_id, comment_id, call.body, idempotency_key=call.idempotency_key)
     # No Location: a report has no path.
-    status, etag = 201 if added.created else 200, Report.entity_tag(added.item)
-    return json_response(Report.serialize(added.item), status=status, etag=etag)
+    return resource_response(Report, added.item, status=201 if added.created else 200)

@@ -46,15 +46,15 @@ class Response:
         return gzip.compress(self.content, compresslevel=6, mtime=0)
 
 
-def resource_response(resource: type[Resource], item: Item) -> Response:
-    """200 with the resource as it is now."""
-    return json_response(resource.serialize(item), etag=resource.entity_tag(item))
+def resource_response(
+    resource: type[Resource], item: Item, *, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response:
+    """The resource as it is now."""
+    return json_response(resource.serialize(item), status=status, etag=resource.entity_tag(item), headers=headers)
 
 
 def created_response(resource: type[Resource], item: Item, location: str) -> Response:
-    return json_response(
-        resource.serialize(item), status=201, etag=resource.entity_tag(item), headers={"Location": location}
-    )
+    return resource_response(resource, item, status=201, headers={"Location": location})
 
 
 def page_response(resource: type[Resource], page: Page) -> Response:
