@@ -83,12 +83,7 @@ class Call(Generic[Body]):
     if_none_match: tuple[str, ...]
     idempotency_key: str | None
     accepts_gzip: bool
-    reason: str = ""
-    bans: bool = False
-
-    @property
-    def deletion(self) -> Deletion:
-        return Deletion(self.caller, self.reason, self.bans)
+    deletion: Deletion
 
 
 def parse_call(
@@ -117,9 +112,8 @@ def parse_call(
         if_match=_parse_if_match(request) if request.method in _CONDITIONAL else None,
         if_none_match=tuple(_entity_tags(request.headers.get("If-None-Match", ""))),
         idempotency_key=_parse_idempotency_key(request) if request.method == "POST" else None,
-        reason=_parse_reason(request.params.get("reason")) if request.method == "DELETE" else "",
-        bans=request.method == "DELETE" and _parse_ban(request),
         accepts_gzip=_GZIP.search(request.headers.get("Accept-Encoding", "")) is not None,
+        deletion=_parse_deletion(request, caller) if request.method == "DELETE" else Deletion(caller),
     )
 
 
@@ -168,7 +162,8 @@ def _parse_limit(text: str | None) -> int:
     return int(text)
 
 
-def _parse_reason(text: str | None) -> str:
+def _parse_deletion(request: func.HttpRequest, caller: Caller) -> Deletion:
+    text, ban = request.params.get("reason"), request.params.get("ban", "false")
     try:
         reason = check_text(text.strip()) if text is not None else ""
         if len(reason) > REASON_LENGTH:
@@ -176,16 +171,11 @@ def _parse_reason(text: str | None) -> str:
     except ValueError:
         message = f"The query parameter reason must be a text of 1 to {REASON_LENGTH} characters."
         raise MalformedRequest(message) from None
-    return reason
-
-
-def _parse_ban(request: func.HttpRequest) -> bool:
-    text: str = request.params.get("ban", "false")
-    if text not in ("true", "false"):
+    if ban not in ("true", "false"):
         raise MalformedRequest("The query parameter ban must be true or false.")
-    if text == "true" and tuple(request.route_params) != ("userId",):
+    if ban == "true" and tuple(request.route_params) != ("userId",):
         raise MalformedRequest("Only a user can be banned, with DELETE /api/users/{userId}.")
-    return text == "true"
+    return Deletion(caller, reason, bans=ban == "true")
 
 
 def _parse_if_match(request: func.HttpRequest) -> frozenset[str] | None:
