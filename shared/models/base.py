@@ -245,11 +245,11 @@ def parse_moment(text: str) -> datetime:
         raise ValueError("a date must be in the years 1 to 9999 in UTC") from None
 
 
-def _length(least: int, most: int, *, example: str) -> Any:
-    return Field(min_length=least, max_length=most, examples=[example])
+def _length(most: int, *, example: str) -> Any:
+    return Field(min_length=1, max_length=most, examples=[example])
 
 
-IS_TEXT = AfterValidator(check_text)
+_IS_TEXT = AfterValidator(check_text)
 
 # JSON Schema counts code points (https://json-schema.org/draft/2020-12/json-schema-validation#section-6.3.1).
 _NAME_LENGTH: dict[str, Any] = {"minLength": USERNAME_LENGTH[0] - 1, "maxLength": USERNAME_CODE_POINTS}
@@ -264,13 +264,16 @@ Username = Annotated[
     ),
     AfterValidator(check_username),
 ]
-UserId = Annotated[str, _length(1, 255, example="0b5be3f6-6b0a-4f0e-9d0e-6a1f6f3c2b11")]
+UserId = Annotated[str, _length(255, example="0b5be3f6-6b0a-4f0e-9d0e-6a1f6f3c2b11")]
 # White space is removed before the length is checked.
 Title = Annotated[
-    str, StringConstraints(strip_whitespace=True), _length(1, TITLE_LENGTH, example="Notes on the Engine"), IS_TEXT
+    str, StringConstraints(strip_whitespace=True), _length(TITLE_LENGTH, example="Notes on the Engine"), _IS_TEXT
 ]
-PostContent = Annotated[str, _length(1, POST_LENGTH, example="It may weave algebraic patterns."), IS_TEXT]
-CommentContent = Annotated[str, _length(1, COMMENT_LENGTH, example="Well put."), IS_TEXT]
+PostContent = Annotated[str, _length(POST_LENGTH, example="It may weave algebraic patterns."), _IS_TEXT]
+CommentContent = Annotated[str, _length(COMMENT_LENGTH, example="Well put."), _IS_TEXT]
+Reason = Annotated[
+    str, StringConstraints(strip_whitespace=True), _length(REASON_LENGTH, example="This is an advertisement."), _IS_TEXT
+]
 # The format is documented but not enforced: items with older formats must stay readable.
 _DATE: dict[str, Any] = {"format": "date-time", "pattern": r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$"}
 Date = Annotated[

@@ -6,15 +6,14 @@ import uuid
 from collections.abc import Sequence
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
 from shared.models.base import (
     DELETED_TTL_S,
-    IS_TEXT,
-    REASON_LENGTH,
     Date,
     Item,
     ItemOfPost,
+    Reason,
     RequestModel,
     Resource,
     UserId,
@@ -33,13 +32,6 @@ REASONS_SHOWN = 3
 LEAST_RANK = "001"
 
 _NAMESPACE = uuid.UUID("b1f2a7a8-54f5-5a0f-8d27-6c0b8b0a4f11")
-
-Reason = Annotated[
-    str,
-    StringConstraints(strip_whitespace=True),
-    Field(min_length=1, max_length=REASON_LENGTH, examples=["This is an advertisement."]),
-    IS_TEXT,
-]
 
 
 class NewReport(RequestModel):
