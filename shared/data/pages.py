@@ -100,16 +100,18 @@ def _after(rows: list[Item], order: str) -> Cursor | None:
 
 def without_damaged(resource: type[Resource], rows: list[Item]) -> list[Item]:
     """Omit and log damaged items, so that one of them does not hide the others."""
-    found = []
-    for row in rows:
-        try:
-            if row.get("type") == resource.TYPE:  # a tombstone has another type
-                resource.from_item(row)
-        except ItemDamaged as error:
-            log(logging.ERROR, "damaged item left out", reason=error.reason)
-        else:
-            found.append(row)
-    return found
+    # A tombstone has another type.
+    return [row for row in rows if row.get("type") != resource.TYPE or is_readable(resource, row)]
+
+
+def is_readable(resource: type[Resource], item: Item) -> bool:
+    """Return whether a response can show the item. A damaged one is logged."""
+    try:
+        resource.from_item(item)
+    except ItemDamaged as error:
+        log(logging.ERROR, "damaged item left out", reason=error.reason)
+        return False
+    return True
 
 
 async def newest_first(

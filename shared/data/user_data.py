@@ -9,22 +9,21 @@ from __future__ import annotations
 
 import base64
 import json
-import logging
 import time
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from shared.data.blog import Blog
+from shared.data.pages import is_readable
 from shared.data.users import get_user
 from shared.database.container import Container, patch_of
 from shared.database.refusals import ConditionFailed, ItemExists, ItemMissing
-from shared.errors import DatabaseUnavailable, ItemDamaged, MalformedRequest, TooManyExports
+from shared.errors import DatabaseUnavailable, MalformedRequest, TooManyExports
 from shared.models.base import Item, Resource
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import Post
 from shared.models.user import User, is_of_deleted
-from shared.observability.logs import log
 
 RESOURCES: Final[dict[str, type[Resource]]] = {each.TYPE: each for each in (User, Post, Comment, Like)}
 # Pages that a signed-in user gets until they ask for none for an hour. All count, because a cursor can be forged.
@@ -129,23 +128,15 @@ async def _read(posts: Container, user: Item, position: Position, limit: int) ->
         following: Position | None = Position(position.least, position.below, continuation)
     else:
         following = await _range_from(posts, position.below) if position.below < _LAST else None
-    return [row for row in rows if _is_readable(row) and not is_of_deleted(row, user)], following
+    # A damaged item does not end the export.
+    readable = [row for row in rows if is_readable(RESOURCES[row["type"]], row)]
+    return [row for row in readable if not is_of_deleted(row, user)], following
 
 
 async def _range_from(posts: Container, least: str) -> Position:
     """Return the part of a feed range that starts here."""
     ends = [feed_range["Range"]["max"] for feed_range in await posts.feed_ranges()]
     return Position(least, min(end for end in ends if end > least))
-
-
-def _is_readable(item: dict[str, Any]) -> bool:
-    """Whether a response can show the item. A damaged one is logged, and does not end the export."""
-    try:
-        RESOURCES[item["type"]].from_item(item)
-    except ItemDamaged as error:
-        log(logging.ERROR, "damaged item left out", reason=error.reason)
-        return False
-    return True
 
 
 def _malformed() -> MalformedRequest:
