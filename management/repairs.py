@@ -11,14 +11,14 @@ from management.verification.census import FORMER_DELETED_TYPE, USER_FIELDS
 from management.verification.copies import differences, wanted_copy
 from management.verification.counts import recount
 from management.verification.date_like_texts import Place, container_of
-from management.verification.invariants import is_version
+from management.verification.invariants import is_user, is_version
 from shared.data import username_reservations
 from shared.data.blog import Blog
 from shared.database.container import Container, patch_of
 from shared.database.date_like_texts import TEXTS
 from shared.database.refusals import ConditionFailed, ItemMissing
 from shared.errors import DatabaseUnavailable, ItemDamaged, UsernameTaken
-from shared.models.base import DELETED_TTL_S, DELETED_TYPE, Item, integer_of, is_item_id, is_valid, iso_utc
+from shared.models.base import DELETED_TTL_S, DELETED_TYPE, Item, integer_of, is_item_id, iso_utc
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import EMPTIED, Post
@@ -120,10 +120,10 @@ class Repairs:
             user = await self.blog.users.read(user_id, user_id) if is_item_id(user_id) else None
             if item and user and is_of_deleted(item, user):
                 await self._erase(item, post_id, user)
-            elif item and user and is_valid(User, user) and is_outdated(item, user):
+            elif item and user and is_user(user) and is_outdated(item, user):
                 await rename_in_post(self.blog.posts, post_id, user)
                 self.changed += 1
-            elif item and user and is_valid(User, user) and _is_ahead(item, user):
+            elif item and user and is_user(user) and _is_ahead(item, user):
                 await self._undo_rename(item, post_id, user_id)
 
     async def _erase(self, item: Item, post_id: str, user: Item) -> None:
@@ -176,7 +176,7 @@ class Repairs:
         if held is None:
             return
         owner = await self.blog.users.read_latest(held["ownerId"], held["ownerId"])
-        if owner is not None and not is_deleted(owner) and not is_valid(User, owner):
+        if owner is not None and not is_deleted(owner) and not is_user(owner):
             return
         with suppress(ConditionFailed, ItemMissing):  # changed since
             if abandoned := await username_reservations.claim_abandoned(self.blog.users, held, owner):
@@ -186,7 +186,7 @@ class Repairs:
         """Reserve a user's username, unless another user has it. Replaces a reservation that expires or is damaged."""
         users = self.blog.users
         user = await users.read_latest(user_id, user_id)
-        if user is None or not is_valid(User, user):
+        if user is None or not is_user(user):
             return
         # `verify` reports a username that is taken. Another write of the reservation comes from the user or a release.
         with suppress(UsernameTaken, ConditionFailed, ItemMissing):

@@ -10,10 +10,10 @@ from management.verification.copies import differences, wanted_copy
 from management.verification.counts import recount
 from management.verification.date_like_texts import Place, container_of, is_date_like
 from management.verification.findings import REBUILD, Finding, Kind
-from management.verification.invariants import is_username
+from management.verification.invariants import is_user, is_username
 from shared.data import username_reservations
 from shared.data.blog import Blog
-from shared.models.base import DELETED_TTL_S, DELETED_TYPE, Item, integer_of, is_item_id, is_valid
+from shared.models.base import DELETED_TTL_S, DELETED_TYPE, Item, integer_of, is_item_id
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import Post
@@ -114,7 +114,7 @@ class _Examination:
             return
         owner_id = str(reservation.get("ownerId"))
         owner = await self._user(owner_id)
-        if owner is not None and not is_valid(User, owner):
+        if owner is not None and not is_user(owner):
             return  # its own finding
         if username_reservations.is_abandoned(reservation, owner, now_s=time.time()):
             held = f"held for user {owner_id}, " + ("who has another username" if owner else "who does not exist")
@@ -127,7 +127,7 @@ class _Examination:
             return
         subject = f"{item['type']} {item_id}" + ("" if item_id == post_id else f" on post {post_id}")
         user = await self._user(str(item.get("userId")))
-        if user is not None and not is_valid(User, user):
+        if user is not None and not is_user(user):
             return  # its own finding
         if user is None:
             user_id = str(item.get("userId"))

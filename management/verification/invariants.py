@@ -15,9 +15,11 @@ from management.verification.findings import Kind
 from shared.data import username_reservations
 from shared.data.permissions import AUDIT_TTL_S
 from shared.database.container import is_addressable
+from shared.errors import ItemDamaged
 from shared.models.base import DELETED_TTL_S, Item, is_item_id, is_whole_number, parse_moment
 from shared.models.characters import is_blank
 from shared.models.report import MOST_COUNTED, REPORT_TTL_S
+from shared.models.user import User
 
 # Cosmos DB stores numbers as IEEE 754 doubles: https://www.rfc-editor.org/rfc/rfc8259#section-6
 _LARGEST_NUMBER = 2**53 - 1
@@ -60,6 +62,15 @@ def is_version(post: Item) -> bool:
     """Return whether the post's version can be compared and incremented."""
     version = post.get("version")
     return is_whole_number(version) and 1 <= version < _LARGEST_NUMBER
+
+
+def is_user(item: Item) -> bool:
+    """Return whether the item is a user as the app writes it."""
+    try:
+        User.checked(item)
+    except ItemDamaged:
+        return False
+    return True
 
 
 def is_username(value: Any) -> bool:

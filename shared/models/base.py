@@ -116,15 +116,6 @@ class ItemOfPost(Resource):
             raise TypeError(f"the type {cls.TYPE!r} must sort before {DELETED_TYPE!r}; give it another name")
 
 
-def is_valid(resource: type[Resource], item: Item) -> bool:
-    """Return whether the item is what the app writes."""
-    try:
-        resource.checked(item)
-    except ItemDamaged:
-        return False
-    return True
-
-
 def _faults(error: ValidationError) -> str:
     """Name the invalid fields, without their values."""
     faults = error.errors(include_url=False, include_input=False, include_context=False)
