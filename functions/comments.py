@@ -52,4 +52,4 @@ async def list_comments(call: Call[None]) -> Response:
     """
     blog, post_id = await open_blog(), call.path["postId"]
     page = await comments.list_comments(blog.posts, post_id, limit=call.limit, cursor=call.cursor)
-    return page_response(Comment, page)
+    return page_response(page, Comment)

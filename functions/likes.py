@@ -50,4 +50,4 @@ async def list_likes(call: Call[None]) -> Response:
     """
     blog, post_id = await open_blog(), call.path["postId"]
     page = await likes.list_likes(blog.posts, post_id, limit=call.limit, cursor=call.cursor)
-    return page_response(Like, page)
+    return page_response(page, Like)

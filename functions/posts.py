@@ -73,4 +73,4 @@ async def list_user_posts(call: Call[None]) -> Response:
     """
     blog, user_id = await open_blog(), call.path["userId"]
     page = await posts.list_posts_of_user(blog.users, user_id, limit=call.limit, cursor=call.cursor)
-    return page_response(Post, page)
+    return page_response(page, Post)

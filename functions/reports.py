@@ -55,7 +55,7 @@ async def list_reports(call: Call[None]) -> Response:
     """
     require_moderator(call.caller)
     page = await reports.list_reported((await open_blog()).feed, limit=call.limit, cursor=call.cursor)
-    return page_response(ReportedItem, page)
+    return page_response(page, ReportedItem)
 
 
 @bp.route(route="api/reports/{reportId}", methods=["DELETE"])

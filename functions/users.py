@@ -20,7 +20,7 @@ from shared.errors import (
 )
 from shared.http.calls import QUERY, Call
 from shared.http.endpoints import Endpoint
-from shared.http.responses import Response, created_response, json_response, no_content, resource_response
+from shared.http.responses import Response, created_response, no_content, page_response, resource_response
 from shared.models.user import NewUser, User, UserChanges
 
 bp = func.Blueprint()
@@ -98,5 +98,4 @@ async def get_user_data(call: Call[None]) -> Response:
     blog, user_id = await open_blog(), call.path["userId"]
     is_counted = not isinstance(call.caller, BackEnd)
     page = await read_user_data(blog, user_id, limit=call.limit, cursor=call.cursor, is_counted=is_counted)
-    items = [RESOURCES[item.get("type", User.TYPE)].serialize(item) for item in page.items]
-    return json_response({"items": items} | ({"nextCursor": str(page.next_cursor)} if page.next_cursor else {}))
+    return page_response(page, *RESOURCES.values())

@@ -69,12 +69,12 @@ async def get_comment(posts: Container, post_id: str, comment_id: str) -> Item:
 
 async def list_comments(
     posts: Container, post_id: str, *, limit: int, cursor: Cursor | None, check_post: bool = True
-) -> Page:
+) -> Page[Cursor]:
     """Q4: one query in one partition of `posts`. Raises PostNotFound; see `list_responses` for `check_post`."""
     return await list_responses(posts, Comment, post_id, limit=limit, cursor=cursor, check_post=check_post)
 
 
-async def list_comments_from(posts: Container, post_id: str, comment_id: str, *, limit: int) -> Page:
+async def list_comments_from(posts: Container, post_id: str, comment_id: str, *, limit: int) -> Page[Cursor]:
     """A comment and at most `limit` older ones: a point read and one query in one partition of `posts`.
 
     Raises PostNotFound, CommentNotFound. The comments of a deleted post are found until the change feed deletes them.

@@ -42,6 +42,6 @@ async def delete_like(blog: Blog, post_id: str, user_id: str, *, if_match: Colle
 
 async def list_likes(
     posts: Container, post_id: str, *, limit: int, cursor: Cursor | None, check_post: bool = True
-) -> Page:
+) -> Page[Cursor]:
     """Q5: one query in one partition of `posts`. Raises PostNotFound; see `list_responses` for `check_post`."""
     return await list_responses(posts, Like, post_id, limit=limit, cursor=cursor, check_post=check_post)

@@ -11,7 +11,7 @@ import json
 import logging
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from shared.database.container import Container
 from shared.errors import ItemDamaged, MalformedRequest
@@ -20,6 +20,8 @@ from shared.observability.logs import log
 
 # Items from other sources can have dates in other formats.
 _DATE = re.compile(r"[\w ,/:.+-]{1,40}", re.ASCII)
+
+Place = TypeVar("Place")
 
 
 @dataclass(frozen=True)
@@ -47,11 +49,11 @@ class Cursor:
 
 
 @dataclass(frozen=True)
-class Page:
+class Page(Generic[Place]):
     """Items of a list, and the cursor of the next page if there is one."""
 
     items: list[Item]
-    next_cursor: Cursor | None
+    next_cursor: Place | None
 
 
 async def read_page(
@@ -63,7 +65,7 @@ async def read_page(
     cursor: Cursor | None,
     order: str = "creationDate",
     least: str = "",
-) -> Page:
+) -> Page[Cursor]:
     """Read a page of the items of `types` in one logical partition, the last type first.
 
     One query for `limit` + 1 items; the extra one shows whether there is another page. Another query follows if all

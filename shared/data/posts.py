@@ -143,7 +143,7 @@ async def get_post(posts: Container, post_id: str) -> Item:
     return existing_post(await posts.read(post_id, post_id), post_id)
 
 
-async def list_posts_of_user(users: Container, user_id: str, *, limit: int, cursor: Cursor | None) -> Page:
+async def list_posts_of_user(users: Container, user_id: str, *, limit: int, cursor: Cursor | None) -> Page[Cursor]:
     """Q3: one query in one partition of `users`; if it is empty, a point read of the user. Raises UserNotFound.
 
     The first page also looks for the user's tombstone, because the copies stay until the change feed deletes them.
@@ -170,7 +170,7 @@ async def list_responses(
     limit: int,
     cursor: Cursor | None,
     check_post: bool = True,
-) -> Page:
+) -> Page[Cursor]:
     """Q4, Q5: one query in one partition of `posts`; if it is empty, another one. Raises PostNotFound.
 
     The comments and likes of a deleted post stay until the change feed deletes them, so the first page looks for a

@@ -57,7 +57,7 @@ async def create_report(
     return Added(existing, created=False)
 
 
-async def list_reported(feed: Container, *, limit: int, cursor: Cursor | None) -> Page:
+async def list_reported(feed: Container, *, limit: int, cursor: Cursor | None) -> Page[Cursor]:
     """Q8, most reported first: one query in one partition of `feed`."""
     return await read_page(
         feed,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from shared.data.blog import Blog
-from shared.data.pages import is_readable
+from shared.data.pages import Page, is_readable
 from shared.data.users import get_user
 from shared.database.container import Container, patch_of
 from shared.database.refusals import ConditionFailed, ItemExists, ItemMissing
@@ -65,17 +65,9 @@ class Position:
             raise _malformed() from error
 
 
-@dataclass(frozen=True)
-class DataPage:
-    """A part of a user's data, and the position of the next one if there is one."""
-
-    items: list[Item]
-    next_cursor: Position | None
-
-
 async def read_user_data(
     blog: Blog, user_id: str, *, limit: int, cursor: Position | None, is_counted: bool
-) -> DataPage:
+) -> Page[Position]:
     """Q7: a point read of the user, and one to ten queries, each in one physical partition of `posts`.
 
     A page can be empty before the last one. If it `is_counted`, it also costs a write. Raises UserNotFound,
@@ -84,7 +76,7 @@ async def read_user_data(
     user = await get_user(blog.users, user_id)
     if is_counted:
         await _count_page(blog.users, user_id)
-    items = [] if cursor else [user]
+    items = [] if cursor else [user | {"type": User.TYPE}]  # a V1 user has none
     position: Position | None = cursor or await _range_from(blog.posts, "")
     for _ in range(_RANGES_PER_PAGE):
         if position is None or len(items) >= limit:
@@ -93,7 +85,7 @@ async def read_user_data(
         items += found
         if found:
             break
-    return DataPage(items, position)
+    return Page(items, position)
 
 
 async def _count_page(users: Container, user_id: str) -> None:

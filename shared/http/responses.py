@@ -57,9 +57,10 @@ def created_response(resource: type[Resource], item: Item, location: str) -> Res
     return resource_response(resource, item, status=201, headers={"Location": location})
 
 
-def page_response(resource: type[Resource], page: Page) -> Response:
-    """200 with a page; the last page has no `nextCursor`."""
-    values: dict[str, Any] = {"items": [resource.serialize(item) for item in page.items]}
+def page_response(page: Page[Any], *resources: type[Resource]) -> Response:
+    """200 with a page of one or several resources; the last page has no `nextCursor`."""
+    by_type = {resource.TYPE: resource for resource in resources}
+    values: dict[str, Any] = {"items": [by_type[item["type"]].serialize(item) for item in page.items]}
     if page.next_cursor is not None:
         values["nextCursor"] = str(page.next_cursor)
     return json_response(values)
