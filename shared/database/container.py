@@ -214,9 +214,9 @@ class Container:
         return await self._read(partition_key, attempt)
 
     async def _read(
-        self, partition_key: str, attempt: Callable[[], Awaitable[Result]], *expected: type[Exception]
+        self, partition_key: str | None, attempt: Callable[[], Awaitable[Result]], *expected: type[Exception]
     ) -> Result:
-        """Run a read that is at least as new as the session of the request."""
+        """Run a read, in one or all partitions, that is at least as new as the session of the request."""
 
         async def ask_primary() -> Session:
             with nested_scope() as scope:
@@ -246,7 +246,8 @@ class Container:
         If the partition has split since the token was returned, the SDK starts the feed range again. Raises ValueError
         if the token is not one of this query and feed range (azure-cosmos 4.17, _routing/feed_range_continuation.py).
         """
-        with blog_errors():
+
+        async def attempt() -> tuple[list[Any], str | None]:
             rows = self.proxy.query_items(
                 text, parameters=_named(parameters), feed_range=feed_range, max_item_count=limit
             )
@@ -255,6 +256,8 @@ class Container:
             if page is None:  # nothing is left, and the iterator keeps the token that it was given
                 return [], None
             return [as_sent(row) async for row in page], getattr(pages, "continuation_token", None)
+
+        return await self._read(None, attempt)
 
     async def execute(self, procedure: str, partition_key: str, *parameters: Any) -> Any:
         """Run one stored procedure, retried on 449 and 503. Raises ScriptFailed for any other number it throws."""
