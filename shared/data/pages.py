@@ -19,7 +19,7 @@ from shared.models.base import Item, Resource, is_item_id
 from shared.observability.logs import log
 
 # Items from other sources can have dates in other formats.
-_DATE = re.compile(r"[\w ,/:.+-]{1,40}", re.ASCII)
+_DATE = re.compile(r"[\w ,/:.()+-]{1,80}", re.ASCII)
 
 Place = TypeVar("Place")
 

@@ -8,7 +8,6 @@ one logical partition, so the list is one query.
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Final
 
 from shared.data.blog import Blog
 from shared.data.comments import get_comment
@@ -18,13 +17,12 @@ from shared.data.posts import require_post
 from shared.data.users import get_author
 from shared.database.container import Container
 from shared.database.refusals import ConditionFailed, ItemExists, ItemMissing
+from shared.database.retries import ENTRY_ATTEMPTS
 from shared.errors import DatabaseUnavailable, PostNotFound, ReportNotFound, VersionMismatch
 from shared.models.base import now
 from shared.models.report import LEAST_RANK, NewReport, ReportedItem, report_item, reported_item
 from shared.observability.spans import trace_property
 from shared.transactions.batches import Added
-
-_ATTEMPTS: Final = 3
 
 
 async def create_report(
@@ -76,7 +74,7 @@ async def dismiss(feed: Container, entry_id: str, *, if_match: Collection[str] |
 
     Raises ReportNotFound, and VersionMismatch for any `if_match`, because entries have no ETag.
     """
-    for _ in range(_ATTEMPTS):
+    for _ in range(ENTRY_ATTEMPTS):
         entry = await feed.read_latest(entry_id, ReportedItem.TYPE)
         if entry is None or not entry.get("reportCount"):
             raise ReportNotFound(entry_id)
@@ -88,4 +86,4 @@ async def dismiss(feed: Container, entry_id: str, *, if_match: Collection[str] |
         except (ItemMissing, ConditionFailed):
             continue  # it has other reports now
         return
-    raise DatabaseUnavailable(f"the entry {entry_id} was written at the same time {_ATTEMPTS} times")
+    raise DatabaseUnavailable(f"the entry {entry_id} was written at the same time {ENTRY_ATTEMPTS} times")

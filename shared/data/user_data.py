@@ -18,6 +18,7 @@ from shared.data.pages import Page, is_readable
 from shared.data.users import get_user
 from shared.database.container import Container, patch_of
 from shared.database.refusals import ConditionFailed, ItemExists, ItemMissing
+from shared.database.retries import ENTRY_ATTEMPTS
 from shared.errors import DatabaseUnavailable, MalformedRequest, TooManyExports
 from shared.models.base import Item, Resource
 from shared.models.comment import Comment
@@ -32,7 +33,6 @@ EXPORTS_TYPE: Final = "exports"
 EXPORTS_TTL_S: Final = 3600
 
 _RANGES_PER_PAGE = 10
-_ATTEMPTS = 3
 _LAST = "FF"
 _OF_USER = (
     f"SELECT * FROM c WHERE c.userId = @userId AND c.type IN ('{Post.TYPE}', '{Comment.TYPE}', '{Like.TYPE}')"  # noqa: S608 - constants
@@ -90,7 +90,7 @@ async def read_user_data(
 
 async def _count_page(users: Container, user_id: str) -> None:
     """Count a page: a patch, and for the first one a creation. Raises TooManyExports."""
-    for _ in range(_ATTEMPTS):
+    for _ in range(ENTRY_ATTEMPTS):
         try:
             predicate = f"FROM c WHERE c.count < {PAGES:d}"
             await users.patch(EXPORTS_TYPE, user_id, patch_of({}, count=1), predicate=predicate)

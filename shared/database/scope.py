@@ -42,7 +42,8 @@ class Scope:
         self.request_units += share * other.request_units
         self.responses += other.responses
         self.throttled += other.throttled
-        self.retry_after_s = other.retry_after_s
+        if other.responses:
+            self.retry_after_s = other.retry_after_s
         self.session.update(other.session)
 
 

@@ -13,6 +13,7 @@ from contextlib import suppress
 
 from shared.database.container import Container, patch_of
 from shared.database.refusals import ItemExists, ItemMissing
+from shared.database.retries import ENTRY_ATTEMPTS
 from shared.errors import DatabaseRefusal, DatabaseUnavailable, ItemTooLarge, NoProgress, RequestRefused
 from shared.models.base import DELETED_TYPE, Item, now
 from shared.propagation.change_feeds import ChangeFeed
@@ -25,7 +26,6 @@ _STORED = (
     *("_etag", "_ts"),
 )
 _LONGEST_MESSAGE = 2_000
-_ATTEMPTS = 3
 
 
 async def keep_failure(failures: Container, feed: ChangeFeed, change: Item, error: Exception) -> None:
@@ -56,7 +56,7 @@ async def keep_failure(failures: Container, feed: ChangeFeed, change: Item, erro
 
 async def _store(failures: Container, failure: Item) -> None:
     last = {name: failure[name] for name in ("change", "error", "failureDate")}
-    for _ in range(_ATTEMPTS):
+    for _ in range(ENTRY_ATTEMPTS):
         with suppress(ItemMissing):
             await failures.patch(failure["id"], failure["source"], patch_of(last, attempts=1))
             return

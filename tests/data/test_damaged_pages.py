@@ -22,7 +22,15 @@ async def test_a_page_of_damaged_items_only_leads_to_the_next_page(blog: Blog) -
     assert await _listed(blog, post) == [sound["id"]]
 
 
-@pytest.mark.parametrize(("date", "is_listed"), [("Monday, 5/1/2026 10:00 PM", True), ({"a": 1}, False)], ids=str)
+@pytest.mark.parametrize(
+    ("date", "is_listed"),
+    [
+        ("Monday, 5/1/2026 10:00 PM", True),
+        ("Tue Mar 01 2022 10:00:00 GMT+0100 (Central European Standard Time)", True),  # Date.prototype.toString
+        ({"a": 1}, False),
+    ],
+    ids=str,
+)
 async def test_a_page_without_any_iso_date_leads_to_the_next_page(blog: Blog, date: object, is_listed: bool) -> None:
     """Both dates sort before ISO dates."""
     author = a_user()

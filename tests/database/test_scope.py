@@ -45,6 +45,15 @@ async def test_a_nested_scope_that_fails_is_counted() -> None:
     assert outer.request_units == 6
 
 
+def test_work_without_a_response_leaves_the_wait_that_the_last_response_requested() -> None:
+    with request_scope() as outer:
+        record_response(THROTTLED)
+        with nested_scope():
+            pass
+
+    assert outer.retry_after_s == 0.005
+
+
 async def test_a_scope_gets_its_share_of_the_charge_of_shared_work() -> None:
     with request_scope("create_like") as outer:
         with request_scope() as shared:
