@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import keyword
 import re
 import shutil
 import subprocess
@@ -61,10 +62,11 @@ def _take_off_infra(wing: str, root: Path) -> None:
 def rename(name: str, root: Path = ROOT) -> int:
     """Replace the product's name in the contents and names of all files in git; return the number of files.
 
-    Raises ValueError for a name that settings, meters and Python modules cannot have.
+    Raises ValueError for a name that settings, meters and Python modules cannot have, and outside a git repository.
     """
-    if not _NEW_NAME.fullmatch(name):
-        raise ValueError(f"{name!r} must be 2 to 31 lower-case letters and digits, and start with a letter")
+    if not _NEW_NAME.fullmatch(name) or keyword.iskeyword(name):
+        message = "must be 2 to 31 lower-case letters and digits, start with a letter, and not be a keyword of Python"
+        raise ValueError(f"{name!r} {message}")
     words = {NAME: name, NAME.title(): name.title(), NAME.upper(): name.upper()}
     changed = 0
     for file in _files(root):
@@ -84,7 +86,10 @@ def rename(name: str, root: Path = ROOT) -> int:
 
 def _files(root: Path) -> list[str]:
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
-    listed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)  # noqa: S603 - fixed
+    try:
+        listed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)  # noqa: S603 - fixed
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise ValueError(f"git must list the files of {root}; clone the repository, or run `git init`") from error
     files = [name for name in listed.stdout.splitlines() if not name.startswith(_KEPT)]
     # Git ignores the settings of this machine.
     return [name for name in (*files, "local.settings.json") if (root / name).is_file()]

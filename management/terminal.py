@@ -25,8 +25,8 @@ class Terminal(Console):
 
 
 def say(line: str) -> None:
-    """Print a line without wrapping, markup or highlighting."""
-    Terminal().print(line, markup=False, highlight=False, soft_wrap=True)
+    """Print a line as it is: without wrapping, markup, emoji codes or highlighting."""
+    Terminal().print(line, markup=False, emoji=False, highlight=False, soft_wrap=True)
 
 
 def printable(text: str) -> str:
@@ -36,18 +36,18 @@ def printable(text: str) -> str:
 
 def say_to_stderr(line: str) -> None:
     """Print a line that is not part of the JSON output."""
-    Terminal(stderr=True).print(line, markup=False, highlight=False, soft_wrap=True)
+    Terminal(stderr=True).print(line, markup=False, emoji=False, highlight=False, soft_wrap=True)
 
 
 def say_error(line: str) -> None:
-    Terminal(stderr=True).print(line, style="red", markup=False, highlight=False, soft_wrap=True)
+    Terminal(stderr=True).print(line, style="red", markup=False, emoji=False, highlight=False, soft_wrap=True)
 
 
 def say_charge(scope: Scope, *, to_stderr: bool = False) -> None:
     """Print the total request charge, if any."""
     if scope.responses:
         line = f"Request charge: {scope.request_units:,.2f} RU in {scope.responses:,} responses."
-        Terminal(stderr=to_stderr).print(line, markup=False, highlight=False, soft_wrap=True)
+        Terminal(stderr=to_stderr).print(line, markup=False, emoji=False, highlight=False, soft_wrap=True)
 
 
 def say_findings(findings: Sequence[Finding], *, items: int) -> None:

@@ -76,13 +76,18 @@ def test_a_wing_that_is_taken_off_leaves_nothing_in_the_templates(copy: Path) ->
     run_tests(copy, "tests/infra/test_syntax.py", "tests/infra/test_deploy_page.py")
 
 
-@pytest.mark.parametrize("name", ["", "Shop", "my-shop", "2shops", "a" * 32])
+@pytest.mark.parametrize("name", ["", "Shop", "my-shop", "2shops", "a" * 32, "class"])
 def test_a_name_that_settings_cannot_have_changes_nothing(tmp_path: Path, name: str) -> None:
     (tmp_path / f"{NAME}.py").write_text(NAME, "utf-8")
 
     with pytest.raises(ValueError, match="lower-case letters"):
         rename(name, tmp_path)
     assert (tmp_path / f"{NAME}.py").read_text("utf-8") == NAME
+
+
+def test_without_a_git_repository_nothing_is_renamed(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="git init"):
+        rename("shop", tmp_path)
 
 
 def test_invalid_commands_are_explained(capsys: pytest.CaptureFixture[str]) -> None:

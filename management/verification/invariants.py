@@ -19,7 +19,7 @@ from shared.errors import ItemDamaged
 from shared.models.base import DELETED_TTL_S, Item, is_item_id, is_whole_number, parse_moment
 from shared.models.characters import is_blank
 from shared.models.report import MOST_COUNTED, REPORT_TTL_S
-from shared.models.user import User
+from shared.models.user import User, username_to_copy
 
 # Cosmos DB stores numbers as IEEE 754 doubles: https://www.rfc-editor.org/rfc/rfc8259#section-6
 _LARGEST_NUMBER = 2**53 - 1
@@ -65,10 +65,10 @@ def is_version(post: Item) -> bool:
 
 
 def is_user(item: Item) -> bool:
-    """Return whether the item is a user as the app writes it."""
+    """Return whether the item is a user as the app writes it, whose username can be copied."""
     try:
-        User.checked(item)
-    except ItemDamaged:
+        username_to_copy(User.checked(item))
+    except (ItemDamaged, ValueError):
         return False
     return True
 

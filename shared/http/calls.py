@@ -127,7 +127,7 @@ def _parse_body(request: func.HttpRequest, model: type[RequestModel]) -> Request
         raise errors.UnsupportedBody("Send the body as JSON in UTF-8, with Content-Type: application/json.")
     try:
         # A parser can ignore a byte order mark (https://www.rfc-editor.org/rfc/rfc8259#section-8.1).
-        fields = from_json(content.removeprefix(codecs.BOM_UTF8))
+        fields = from_json(content.removeprefix(codecs.BOM_UTF8), allow_inf_nan=False)
     except ValueError as error:
         raise MalformedRequest(f"The body is not JSON: {error}.") from error
     if not isinstance(fields, dict):

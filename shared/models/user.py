@@ -17,6 +17,7 @@ from shared.models.base import (
     Username,
     integer_of,
     parse_moment,
+    string_of,
 )
 
 # Renames that the users change feed has not finished. More are refused: otherwise, one user could make their item, and
@@ -75,6 +76,13 @@ class User(Resource):
 def user_item(user_id: str, username: str, creation_date: str) -> Item:
     """Return the item of a new user. It has no `nameVersion` before the first rename."""
     return {"id": user_id, "type": User.TYPE, "userId": user_id, "username": username, "creationDate": creation_date}
+
+
+def username_to_copy(user: Item) -> str:
+    """Return the username for other items. Raises KeyError, TypeError, ValueError if the user is damaged."""
+    if not (username := string_of(user, "username")):
+        raise ValueError("username must not be empty")
+    return username
 
 
 def name_version(user: Mapping[str, Any]) -> int:

@@ -17,7 +17,7 @@ from shared.models.base import Item
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import Post
-from shared.models.user import name_version
+from shared.models.user import name_version, username_to_copy
 from shared.observability.spans import trace_property
 from shared.propagation.fan_out import ITEMS_PER_TRANSACTION, MAX_TRANSACTIONS, fan_out, write_batch, write_found
 from shared.propagation.pacing import Pace
@@ -66,9 +66,9 @@ async def rename_in_post(
 
 
 def is_outdated(item: Item, user: Item) -> bool:
-    """Return whether the item has a name from before the user's latest rename."""
+    """Return whether the item has a name from before the user's latest rename. Raises as `username_to_copy`."""
     is_newer = item.get("nameVersion") is not None and item["nameVersion"] > name_version(user)
-    return not is_newer and item.get("userUsername") != user["username"]
+    return not is_newer and item.get("userUsername") != username_to_copy(user)
 
 
 async def _rename_items(posts: Container, post_id: str, user: Item, pace: Pace, items: Sequence[Item]) -> bool:
@@ -96,7 +96,7 @@ async def _call(procedure: str, posts: Container, post_id: str, user: Item, pace
 
 
 def _parameters(user: Item) -> dict[str, Any]:
-    return {"userId": user["id"], "username": user["username"], "nameVersion": name_version(user)}
+    return {"userId": user["id"], "username": username_to_copy(user), "nameVersion": name_version(user)}
 
 
 def _rename(item: Item, user: Item) -> Operation:

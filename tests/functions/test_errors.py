@@ -32,6 +32,7 @@ def pointers(answer: ApiResponse) -> list[str]:
     "content",
     [
         *(b"", b" ", b"{", b'{"username":}', b"{'username': 'bob'}", b'{"username": "bob",}', b"\xff\xfe", b"NaN"),
+        *(b'{"username":NaN}', b'{"username":-Infinity}'),
         *(
             b'{"username": "\xff"}',
             b'{"username": "\\ud800"}',

@@ -29,7 +29,9 @@ async def test_deletions_are_listed_with_their_reasons(blog: Blog) -> None:
     comment = await blog.posts.create(a_comment(post, user))
     await delete_comment(blog.stored, post["id"], comment["id"], deletion=MODERATOR)
     await delete_post(blog.posts, post["id"], deletion=MODERATOR)
-    await delete_user(blog.users, user["id"], deletion=Deletion(BackEnd(), "Spam.", bans=True))
+    await delete_user(
+        blog.users, user["id"], deletion=Deletion(BackEnd(), "Spam :bomb: [b]on[/b] 80:100:20.", bans=True)
+    )
 
     listed, as_json = await manage_blog(blog, "audit"), await manage_blog(blog, "audit", "--json")
 
@@ -39,9 +41,10 @@ async def test_deletions_are_listed_with_their_reasons(blog: Blog) -> None:
     assert lines == [
         f"{by} comment {comment['id']} of the user {user['id']}: {reason}",
         f"{by} post {post['id']} of the user {user['id']}: {reason}",
-        f"a back end deleted the account of the user {user['id']} and banned them: Spam.",
+        f"a back end deleted the account of the user {user['id']} and banned them: Spam :bomb: [b]on[/b] 80:100:20.",
     ]
     assert "3 recorded deletions." in listed.output
     items = [json.loads(line) for line in as_json.output.splitlines() if line.startswith("{")]
     assert [item["itemType"] for item in items] == ["comment", "post", "user"]
+    assert items[-1]["reason"] == "Spam :bomb: [b]on[/b] 80:100:20."
     assert post["content"] not in listed.output + as_json.output

@@ -53,6 +53,16 @@ def test_a_running_local_stack_supersedes_the_file(tmp_path: Path) -> None:
     assert endpoints == ["http://localhost:8082/", "http://localhost:9999/", "http://localhost:8081/"]
 
 
+def test_a_running_local_stack_does_not_replace_another_file(tmp_path: Path) -> None:
+    values = {"COSMOS": _CONNECTION, "BLOG_DATABASE": "staging"}
+    file = _file(tmp_path, {"Values": values}).rename(tmp_path / "staging.settings.json")
+
+    with announced(tmp_path, {"COSMOS": "AccountEndpoint=http://localhost:8082/;AccountKey=a2V5;"}):
+        configuration = _read({}, file)
+
+    assert (configuration.account.endpoint, configuration.database) == ("http://localhost:8081/", "staging")
+
+
 def test_a_second_local_stack_in_the_folder_does_not_replace_the_first(tmp_path: Path) -> None:
     def of(port: int) -> dict[str, str]:
         return {"COSMOS": f"AccountEndpoint=http://localhost:{port}/;AccountKey=a2V5;", "BLOG_DATABASE": "blog"}

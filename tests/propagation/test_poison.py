@@ -158,6 +158,20 @@ async def test_a_user_id_that_is_not_a_string_is_stored_as_a_failure(blog: Blog)
     assert await _failures(blog) == _errors([*poison, *users], "userId")
 
 
+@pytest.mark.parametrize(("username", "error"), [(5, "TypeError"), ({"a": 1}, "TypeError"), ("", "ValueError")])
+async def test_a_damaged_username_does_not_spread_to_other_items(blog: Blog, username: object, error: str) -> None:
+    author = a_user()
+    damaged = await blog.users.create(author | {"username": username, "nameVersion": 1, "formerUsernames": ["ada"]})
+    post = await blog.posts.create(a_post(author))
+    like = await blog.posts.create(a_like(post, author))
+
+    await blog.handle_posts([post, like])
+    await blog.handle_users([damaged])
+
+    assert {item["userUsername"] for item in await blog.items_of(post)} == {author["username"]}
+    assert await _failures(blog) == dict.fromkeys((post["id"], like["id"], author["id"]), error)
+
+
 async def test_an_item_with_a_null_key_does_not_hide_the_change_of_the_item_with_its_id(blog: Blog) -> None:
     author = await edit_user(
         blog.users, (await blog.users.create(a_user()))["id"], UserChanges(username=unique("grace"))
