@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +19,10 @@ NAME = "local.settings.json"
 # Written by `python -m local`, whose ports can differ from the file's.
 _RUNNING = Path(".data") / "running.json"
 _OF_STACK = ("COSMOS", "BLOG_DATABASE")
+# Core Tools accepts both (https://github.com/Azure/azure-functions-core-tools/pull/3866 and issue 3868).
+_TEXT = r'("(?:\\.|[^"\\])*")'
+_COMMENT = re.compile(rf"{_TEXT}|//[^\n]*|/\*.*?\*/", re.DOTALL)
+_TRAILING_COMMA = re.compile(rf"{_TEXT}|,(?=\s*[}}\]])")
 
 
 class LocalSettingsError(Exception):
@@ -27,13 +32,14 @@ class LocalSettingsError(Exception):
 def local_settings(file: Path) -> dict[str, str]:
     """Return the `Values`, none if there is no file. Raises LocalSettingsError, which quotes no values.
 
-    The file can begin with a byte order mark, which editors and PowerShell on Windows write. A value of null counts as
-    absent; other values become text.
+    The file can begin with a byte order mark, which editors and PowerShell on Windows write, and have comments and
+    trailing commas. A value of null counts as absent; other values become text.
     """
     if not file.is_file():
         return {}
     try:
-        content = json.loads(file.read_text(encoding="utf-8-sig"))
+        text = _COMMENT.sub(lambda found: found[1] or "", file.read_text(encoding="utf-8-sig"))
+        content = json.loads(_TRAILING_COMMA.sub(lambda found: found[1] or "", text))
     except (OSError, ValueError) as error:
         raise LocalSettingsError(f"{file.name} cannot be read: {error}. Fix or delete the file.") from error
     values = content.get("Values", {}) if isinstance(content, dict) else None

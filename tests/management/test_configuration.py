@@ -39,6 +39,16 @@ def test_the_file_supplies_settings_missing_from_the_environment(tmp_path: Path)
     assert (configuration.account.endpoint, configuration.database) == ("http://localhost:8081/", "blog")
 
 
+def test_the_file_can_have_comments_and_trailing_commas(tmp_path: Path) -> None:
+    file = tmp_path / "local.settings.json"
+    values = f'"COSMOS": "{_CONNECTION}", /* or staging */ "BLOG_DATABASE": "blog",'
+    file.write_text(f'{{ // mine\n"Values": {{{values}}},}}')
+
+    configuration = _read({}, file)
+
+    assert (configuration.account.endpoint, configuration.database) == ("http://localhost:8081/", "blog")
+
+
 def test_a_running_local_stack_supersedes_the_file(tmp_path: Path) -> None:
     """Its ports can differ from those in the file, which select the stack of another clone."""
     file = _file(tmp_path, {"Values": {"COSMOS": _CONNECTION, "BLOG_DATABASE": "blog"}})

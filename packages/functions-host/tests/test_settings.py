@@ -91,6 +91,31 @@ def test_unencrypted_can_be_text_as_in_the_quickstarts_of_microsoft(tmp_path: Pa
     assert read_local_settings(tmp_path).values == {"A": "1"}
 
 
+COMMENTED = """{ // a comment
+  /* of several
+     lines */
+  "version": "2.0", "IsEncrypted": false,
+  "Values": {"URL": "http://localhost/*,}", "QUOTED": "\\"//,]",},
+  "extensions": {"http": {"routePrefix": "v1"}, },
+}"""
+
+
+def test_comments_and_trailing_commas_are_accepted(tmp_path: Path) -> None:
+    for name in ("local.settings.json", "host.json"):
+        (tmp_path / name).write_text(COMMENTED)
+
+    assert read_local_settings(tmp_path).values == {"URL": "http://localhost/*,}", "QUOTED": '"//,]'}
+    assert read_host_config(tmp_path, AppSettings({})).route_prefix == "v1"
+
+
+@pytest.mark.parametrize("text", ['{"a": 1,,}', '{"a": 1 /* }', '{"a": "//}'])
+def test_other_invalid_json_stays_invalid(tmp_path: Path, text: str) -> None:
+    (tmp_path / "host.json").write_text(text)
+
+    with pytest.raises(HostStartError, match="not valid JSON"):
+        read_host_config(tmp_path, AppSettings({}))
+
+
 def test_encrypted_and_nested_values_are_rejected(tmp_path: Path) -> None:
     (tmp_path / "local.settings.json").write_text('{"Values": {}}')
     with pytest.raises(HostStartError, match="IsEncrypted"):

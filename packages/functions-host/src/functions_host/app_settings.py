@@ -6,13 +6,14 @@ NameResolverExtensions.cs.
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from functions_host.json_files import read_json
 
 from .errors import FunctionIndexError, HostStartError
 
@@ -41,7 +42,7 @@ def read_local_settings(app_dir: Path) -> LocalSettings:
     if not path.is_file():
         return LocalSettings()
     try:
-        document = json.loads(path.read_text(encoding="utf-8-sig"))
+        document = read_json(path)
         if not isinstance(document, dict):
             raise TypeError("it must be a JSON object")
     except (TypeError, ValueError) as error:

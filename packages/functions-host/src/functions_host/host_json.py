@@ -5,12 +5,13 @@ Rules: azure-functions-host Config/HostJsonFileConfigurationSource.cs and Script
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from functions_host.json_files import read_json
 
 from .app_settings import AppSettings
 from .errors import HostStartError
@@ -79,7 +80,7 @@ def _read(path: Path) -> dict[str, object]:
     if not path.is_file():
         return {"version": "2.0"}
     try:
-        document = json.loads(path.read_text(encoding="utf-8-sig"))
+        document = read_json(path)
     except ValueError as error:
         raise HostStartError(f"host.json is not valid JSON: {error}") from error
     if not isinstance(document, dict):

@@ -10,12 +10,13 @@ The operating system reports changes. On network mounts, it may not: then set WA
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import aclosing, suppress
 from importlib.util import cache_from_source
 from pathlib import Path
+
+from functions_host.json_files import read_json
 
 # The watcher has started by then, and the files are compared once more.
 STARTED_MS = 500
@@ -60,7 +61,7 @@ def _add(found: dict[str, tuple[int, int]], path: str) -> None:
 def _from_host_json(app_dir: Path) -> tuple[set[str], set[str]]:
     """Return the names of watched files in lower case, and the names of watched directories."""
     try:
-        document = json.loads((app_dir / "host.json").read_text(encoding="utf-8-sig"))
+        document = read_json(app_dir / "host.json")
         names = {name.lower() for name in document.get("watchFiles", ())}
         return _FILES | names, {*document.get("watchDirectories", ())}
     except (OSError, ValueError, AttributeError, TypeError):  # reported when the app is loaded
