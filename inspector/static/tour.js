@@ -169,6 +169,8 @@ for (const button of buttons) {
     } finally {
       if (!traces.size) report("");
       for (const one of buttons) one.disabled = !canRun(one);
+      // The button lost the focus while it was disabled.
+      if (document.activeElement === document.body) button.focus({ preventScroll: true });
     }
   });
 }

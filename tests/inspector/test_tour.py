@@ -156,6 +156,28 @@ async def test_each_press_is_measured_alone(at_step: Visit, toured: Api) -> None
         await expect(page.locator("[data-measured]")).to_contain_text("1 request: 1.0")
 
 
+async def test_a_step_is_repeated_with_the_keyboard(at_step: Visit, toured: Api) -> None:
+    await write_a_post(toured)
+    async with at_step(1) as page:
+        await button_of(page).focus()
+        for _ in range(2):
+            async with page.expect_response("**/api/posts/*"):
+                await page.keyboard.press("Enter")
+
+            await expect(page.locator("[data-verdict]")).to_have_text("One point read.")
+            await expect(button_of(page)).to_be_focused()
+
+
+async def test_a_step_that_ends_takes_the_focus_from_nothing(at_step: Visit, toured: Api) -> None:
+    await write_a_post(toured)
+    async with at_step(1) as page:
+        await button_of(page).evaluate("button => { button.click(); document.querySelector('nav a').focus(); }")
+        await expect(page.locator("[data-verdict]")).to_have_text("One point read.")
+        await expect(button_of(page)).to_be_enabled()
+
+        await expect(page.get_by_role("link", name="Home")).to_be_focused()
+
+
 async def test_a_session_of_an_earlier_database_costs_nothing(
     at_step: Visit, toured: Api, toured_app: RunningApp
 ) -> None:
@@ -555,6 +577,24 @@ async def test_figures_and_steps_do_not_need_scripts(browser: Browser, toured_ap
 
         assert "About 1.04 RU; V1 9.85 RU, or 19.54 RU" in await page.locator(".costs").inner_text()
         assert "…" not in await page.locator(".costs").inner_text()
+
+
+async def test_the_bill_says_that_it_needs_scripts(browser: Browser, toured_app: RunningApp) -> None:
+    async with await browser.new_context(java_script_enabled=False) as profile:
+        page = await profile.new_page()
+        await page.goto(f"{toured_app.url}/tour/8")
+
+        await expect(page.locator("noscript .notice")).to_have_text("The tour needs JavaScript.")
+        await expect(page.get_by_role("spinbutton")).to_have_count(0)
+        await expect(page.get_by_role("table")).to_have_count(0)
+        await expect(page.get_by_text("dollars per RU/s and hour")).to_contain_text(": 0.00008 dollars")
+
+
+async def test_the_front_page_introduces_the_tour_and_the_api(toured: Api) -> None:
+    async with toured.session.get(toured.url) as answer:
+        front_page = await answer.text()
+
+    assert '>tour</a> to see what each request costs. You can try the <a href="/api/docs">API</a>.</p>' in front_page
 
 
 async def test_the_current_step_is_marked_in_forced_colors(at_step: Visit) -> None:
