@@ -8,6 +8,7 @@ import logging
 import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -234,11 +235,11 @@ def _article() -> Any:
 
 
 def _figure_of(path: str) -> Any:
-    """A figure of article.json, such as `requests.Q2.measured.0`."""
+    """A figure of article.json, such as `requests.Q2.measured.0`. Small ones have no exponent."""
     value = _article()
     for name in path.split("."):
         value = value[int(name)] if isinstance(value, list) else value[name]
-    return value
+    return f"{Decimal(str(value)):f}" if isinstance(value, float) else value
 
 
 def _require_back_end(call: Call[_Command]) -> None:
