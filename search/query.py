@@ -61,12 +61,15 @@ class SearchQuery:
         """Parse the query parameters `q` and `order`. Raises MalformedRequest, which says what to change."""
         order = order_of(parameters)
         text = parameters.get("q", "").strip()
+        # Not on the page, which also shows the other messages: there, no text is no search.
+        if not text:
+            raise MalformedRequest("The search is empty. Enter a word, with the query parameter q.")
         if len(text) > QUERY_LENGTH:
             raise MalformedRequest(f"The search has {len(text)} characters. Use at most {QUERY_LENGTH}.")
         # Not casefolded: the database compares words as posts spell them, apart from capitals.
         words = tuple(dict.fromkeys(_words_of(text.lower())))
         if not words:
-            raise MalformedRequest("The search has no word. Enter one, with the query parameter q.")
+            raise MalformedRequest("The search has no word. Enter one with letters or digits.")
         try:
             check_text(text)
         except ValueError as error:
@@ -110,7 +113,7 @@ def order_of(parameters: Mapping[str, str]) -> Order:
     for order in get_args(Order):
         if parameters.get("order", "relevance") == order:
             return order  # type: ignore[no-any-return]  # one of them
-    raise MalformedRequest(f"The query parameter order must be {' or '.join(get_args(Order))}.")
+    raise MalformedRequest(f"The order must be {' or '.join(get_args(Order))}.")
 
 
 @dataclass(frozen=True)

@@ -193,8 +193,8 @@ async def test_pages_have_each_post_once(searched: Api, order: str) -> None:
 @pytest.mark.parametrize(
     ("query", "detail"),
     [
-        ("", "has no word"),
-        ("q=", "has no word"),
+        ("", "with the query parameter q"),
+        ("q=", "with the query parameter q"),
         ("q=%20..%20", "has no word"),
         ("q=the+of+and", "only very frequent words"),
         ("q=Hello%2C+don%27t", "only very frequent words"),

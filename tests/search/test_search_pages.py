@@ -110,13 +110,20 @@ async def test_more_results_are_on_the_next_page(searched: Api, pages: Site, aut
 
 @pytest.mark.parametrize(
     ("query", "advice"),
-    [("q=the+of", "only very frequent words"), ("q=%3F%3F", "no word"), ("q=" + "a" * 201, "201 characters")],
+    [
+        ("q=the+of", "only very frequent words"),
+        ("q=%3F%3F", "no word"),
+        ("q=" + "a" * 201, "201 characters"),
+        ("q=a1&order=best", "relevance or date"),
+    ],
 )
 async def test_a_search_that_cannot_work_is_explained_on_the_page(pages: Site, query: str, advice: str) -> None:
     shown = await pages.get(f"/search?{query}")
 
     assert shown.status == 200
-    assert advice in shown.text
+    assert advice in shown.page.one("p", id="advice").text
+    # That is for clients of the API.
+    assert "parameter" not in shown.text
 
 
 async def test_text_of_visitors_and_authors_is_escaped(searched: Api, pages: Site, author: Json) -> None:
