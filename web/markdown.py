@@ -8,7 +8,7 @@ https://github.com/pulldown-cmark/pulldown-cmark/blob/master/pulldown-cmark/src/
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from threading import Condition
 from typing import Any
@@ -36,9 +36,9 @@ _BLOCKS = {
     "Item": "li",
     "List": "ul",
     "Paragraph": "p",
-    "Table": "table",
-    "TableRow": "tr",
 }
+# The class of a table's cell by the alignment of its column. The pages' policy forbids styles.
+_ALIGNMENTS = {"Left": "align-left", "Center": "align-center", "Right": "align-right"}
 _CODE_BLOCK_END = "</code></pre>\n"
 _TABLE_HEAD_END = "</tr></thead>\n"
 _TAGS = {
@@ -46,6 +46,7 @@ _TAGS = {
     *("sup", "table", "tbody", "td", "th", "thead", "tr", "ul"),
 }
 _ATTRIBUTES = {"*": {"dir"}, "a": {"href", "title"}, "li": {"id"}, "ol": {"start"}}
+_CLASSES = {"a": {"named"}, "td": {*_ALIGNMENTS.values()}, "th": {*_ALIGNMENTS.values()}}
 _SCHEMES = {"http", "https", "mailto"}
 _UNFORMATTED = Markup(
     '<p class="hint">This text is too complex to be formatted.</p>\n<pre class="source" dir="auto">{}</pre>\n'
@@ -76,7 +77,14 @@ def rendered_markdown(text: str) -> Markup:
         html = _Html().render(text)
     except _TooComplex:
         return _UNFORMATTED.format(text)
-    html = nh3.clean(html, tags=_TAGS, attributes=_ATTRIBUTES, url_schemes=_SCHEMES, link_rel=LINK_REL)
+    html = nh3.clean(
+        html,
+        tags=_TAGS,
+        attributes=_ATTRIBUTES,
+        allowed_classes=_CLASSES,
+        url_schemes=_SCHEMES,
+        link_rel=LINK_REL,
+    )
     return Markup(html)  # noqa: S704 - sanitized
 
 
@@ -87,7 +95,12 @@ class _Html:
         self._parts: list[str] = []
         # The end tag of each open element; empty for a link or image in a link.
         self._open: list[str] = []
+        # Of the last link: its address, and the index of its start tag.
         self._address = ""
+        self._link_index = 0
+        # The alignments of the columns of the last table, and of the cells that are left in its row.
+        self._columns: tuple[str, ...] = ()
+        self._cells: Iterator[str] = iter(())
         # The number of each footnote by its label, and those whose text has been shown.
         self._notes: dict[str, int] = {}
         self._noted: set[int] = set()
@@ -144,10 +157,19 @@ class _Html:
                 name = f"h{min(6, int(level[1]) + 1)}"
             case {"List": int(first)}:
                 return f'<ol start="{first}"{self._direction()}>\n', "</ol>\n"
+            case {"Table": tuple(columns)}:
+                self._columns = columns
+                name = "table"
             case "TableHead":
+                self._cells = iter(self._columns)
                 return "<thead><tr>", _TABLE_HEAD_END
+            case "TableRow":
+                self._cells = iter(self._columns)
+                return "<tr>", "</tr>\n"
             case "TableCell":
                 name = "th" if _TABLE_HEAD_END in self._open else "td"
+                class_ = _ALIGNMENTS.get(next(self._cells, ""))
+                return f'<{name} class="{class_}">' if class_ else f"<{name}>", f"</{name}>\n"
             case "Emphasis" | "Strong" | "Strikethrough":
                 name = _INLINE[tag]
                 return f"<{name}>", f"</{name}>"
@@ -156,14 +178,21 @@ class _Html:
         return f"<{name}{self._direction()}>", f"</{name}>\n"
 
     def _link(self, link: Mapping[str, Any]) -> str:
+        self._link_index = len(self._parts)
         self._address = ("mailto:" if link["link_type"] == "Email" else "") + link["dest_url"]
         title = Markup(' title="{}"').format(link["title"]) if link["title"] else ""
         return Markup('<a href="{}"{}>').format(self._address, title)
 
     def _end(self) -> str:
         end = self._open.pop()
-        is_empty = end == "</a>" and self._parts[-1].startswith("<a ")
-        return f"{escape(self._address)}{end}" if is_empty else end
+        if end != "</a>":
+            return end
+        text, address = "".join(self._parts[self._link_index + 1 :]), escape(self._address)
+        # The stylesheet prints the address of a link that does not show it.
+        if text not in ("", address):
+            start = self._parts[self._link_index]
+            self._parts[self._link_index] = f'<a class="named"{start.removeprefix("<a")}'
+        return end if text else f"{address}{end}"
 
     def _direction(self) -> str:
         # Only of the outermost elements, because `auto` ignores what is in an element with its own direction.

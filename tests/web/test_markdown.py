@@ -52,7 +52,8 @@ def test_markdown_cannot_contain_html_or_scripts(text: str) -> None:
 
     assert {element.tag for element in page.elements} <= HARMLESS
     for element in page.elements:
-        assert set(element) <= {"href", "title", "rel", "tabindex", "dir"}
+        assert set(element) <= {"href", "title", "rel", "tabindex", "dir", "class"}
+        assert element.get("class", "named") == "named"
         assert element.get("href", "https:").startswith(("https:", "http:", "mailto:"))
 
 
@@ -144,6 +145,25 @@ def test_an_image_or_link_without_text_shows_its_address() -> None:
         ("https://e.com/x.png", "https://e.com/x.png"),
         ("https://e.com/&", "alt"),
     ]
+
+
+def test_print_shows_the_addresses_of_links_with_another_text() -> None:
+    text = "https://e.com <https://e.com> [https://e.com](https://e.com) [](https://e.com) [A *shop*](https://e.com/&)"
+
+    links = ParsedPage(rendered_markdown(text)).all("a")
+
+    assert [link.text for link in links if link.get("class") == "named"] == ["A shop"]
+    assert len(links) == 5
+
+
+def test_columns_of_tables_are_aligned() -> None:
+    rows = "| a | b | c | d |\n|---|:--|:-:|--:|\n| 1 | 2 | 3 | 4 | 5 |\n| 1 |\n"
+
+    page = ParsedPage(rendered_markdown(f"{rows}\n> | e | f |\n> |--:|---|\n> | 1 | 2 |\n"))
+
+    columns = [None, "align-left", "align-center", "align-right"]
+    assert [cell.get("class") for cell in page.all("th")] == [*columns, "align-right", None]
+    assert [cell.get("class") for cell in page.all("td")] == [*columns, *columns, "align-right", None]
 
 
 @pytest.mark.parametrize("levels", [9, 10, 30, 500])

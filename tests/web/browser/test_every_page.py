@@ -225,3 +225,37 @@ async def test_times_are_absolute_in_print(visit: Visit, post: Json) -> None:
     printed = await time.evaluate("time => getComputedStyle(time, '::after').content")
     assert printed == f'"{exact_time(post["creationDate"])}"'
     await expect(time).to_have_css("font-size", "0px")
+
+
+async def test_print_shows_addresses_that_the_text_does_not_have(visit: Visit, api: Api) -> None:
+    text = "https://e.com [shop](https://e.com/shop) [nowhere]() [part](#part) note[^1]\n\n[^1]: The note."
+    post = await api.new_post(await api.new_user(), content=text)
+    reader = await visit(f"/posts/{post['id']}", java_script_enabled=False)
+
+    await reader.page.emulate_media(media="print")
+
+    printed = await reader.page.locator(".prose a").evaluate_all(
+        "links => links.map(one => getComputedStyle(one, '::after').content)"
+    )
+    assert printed == ["none", '" (https://e.com/shop)"', "none", "none", "none"]
+
+
+async def test_cells_are_aligned(visit: Visit, api: Api) -> None:
+    text = "| a | b | c | d |\n|---|:--|:-:|--:|\n| 1 | 2 | 3 | 4 |\n\n| א | ב |\n|---|:--|\n"
+    post = await api.new_post(await api.new_user(), content=text)
+    ada = await visit(f"/posts/{post['id']}")
+
+    aligned = "cells => cells.map(one => getComputedStyle(one).textAlign)"
+    assert await ada.page.locator("td").evaluate_all(aligned) == ["left", "left", "center", "right"]
+    assert await ada.page.locator("th").evaluate_all(aligned) == ["left", "left", "center", "right", "right", "left"]
+
+
+async def test_messages_have_a_border_in_forced_colors(visit: Visit) -> None:
+    ada = await visit(forced_colors="active")
+    await expect(ada.status).to_have_css("border-top-width", "0px")
+
+    await ada.evaluate("document.getElementById('status').textContent = 'Done.'")
+
+    await expect(ada.status).to_have_css("border-top-width", "1px")
+    ink = await ada.evaluate("getComputedStyle(document.body).color")
+    await expect(ada.status).to_have_css("border-top-color", ink)
