@@ -169,6 +169,20 @@ async def test_a_user_page_shows_the_user_and_their_posts(api: Api, site: Site) 
     assert second.page.all("a", rel="next") == []
 
 
+async def test_usernames_are_not_translated(api: Api, site: Site) -> None:
+    author = await api.new_user()
+    post = await api.new_post(author)
+    await api.new_comment(post, author)
+    await api.new_like(post, author)
+    await eventually(lambda: feed_has(api, 1))
+
+    for path in ("/", f"/posts/{post['id']}", f"/users/{author['id']}"):
+        names = [found for found in (await site.get(path)).page.elements if "data-username" in found]
+        # At least two are templates of scripts.
+        assert len(names) > 2
+        assert [name.get("translate") for name in names] == ["no"] * len(names)
+
+
 async def test_lists_without_items_say_so(api: Api, site: Site) -> None:
     author = await api.new_user()
     post = await api.new_post(await api.new_user())
