@@ -2,7 +2,7 @@
 import { command } from "./api.js";
 import { rememberDeleted, showWhetherEmpty } from "./deleted.js";
 import { explained, refused, requireUser } from "./identity.js";
-import { alarm, announce, announceLater } from "./messages.js";
+import { alarm, announce, announceLater, refuse } from "./messages.js";
 
 const dialog = document.querySelector("[data-reason-dialog]");
 const page = document.querySelector("article.post, header.profile");
@@ -72,6 +72,12 @@ async function dismissReport(button) {
   }
 }
 
+/** What is wrong with a reason. Its length is in characters, as the API counts it. */
+function faultOf(reason, most) {
+  if (!reason) return "This is empty. Write something.";
+  return [...reason].length > most ? `This is too long. Use at most ${most} characters.` : "";
+}
+
 /**
  * Ask for a reason, and send it with `act`, which can return what to do when the dialog is closed, because what is behind
  * an open dialog cannot have the focus. Resolves when the reason has been sent or the dialog is closed.
@@ -87,12 +93,14 @@ function ask({ title, note, action, canBan = false }, act) {
   failure.textContent = "";
   button.disabled = false;
   form.reset();
+  form.elements.reason.setCustomValidity("");
   if (ban) ban.hidden = !canBan;
   const closed = new AbortController();
   form.addEventListener("submit", async event => {
     event.preventDefault();
     const reason = form.elements.reason.value.trim();
-    if (!reason) return form.elements.reason.focus();
+    const fault = faultOf(reason, form.elements.reason.dataset.most);
+    if (fault) return refuse(form, { faults: [{ pointer: "/reason", detail: fault }] });
     button.disabled = true;
     failure.textContent = "";
     try {

@@ -350,6 +350,55 @@ async def test_the_focus_stays_on_a_report_that_could_not_be_dismissed(
     await expect(button).to_be_focused()
 
 
+async def test_each_button_that_dismisses_says_which_report(
+    visit: Visit, author: Api, moderator: Api, post: Json, comment: Json
+) -> None:
+    await author.report(post["id"], post["userId"], "It insults me.")
+    await author.report(post["id"], post["userId"], "It insults them.", comment_id=comment["id"])
+    person = await visit_as(visit, "/", moderator)
+    entries = person.page.locator(".reports > li").filter(has=person.page.locator(f"a[href*='{post['id']}']"))
+
+    async def are_listed() -> bool:
+        await person.open("/reports?limit=100")
+        return await entries.count() == 2
+
+    await eventually(are_listed)
+    for description in ("Post with 1 report It insults me.", "Comment with 1 report It insults them."):
+        button = entries.filter(has_text=description.split(" report ")[1]).get_by_role("button", name="Dismiss")
+        await expect(button).to_have_accessible_description(description)
+
+
+async def test_an_empty_reason_is_explained(visit: Visit, reader: Api, post: Json) -> None:
+    person = await visit_as(visit, f"/posts/{post['id']}", reader)
+    button = person.page.locator("article.post > footer").get_by_role("button", name="Report")
+    field = person.page.get_by_role("dialog").get_by_label("Reason")
+    message = "field => field.validationMessage"
+    await button.click()
+
+    await give_reason(person, "  \n", "Report")
+
+    assert await field.evaluate(message) == "This is empty. Write something."
+    await expect(field).to_be_focused()
+    await person.page.keyboard.press("Escape")
+    await button.click()
+    assert await field.evaluate(message) != "This is empty. Write something."
+    await give_reason(person, " ", "Report")
+    await give_reason(person, REASON, "Report")
+    await expect(person.status).to_contain_text("The moderators see your report")
+
+
+async def test_a_reason_may_have_as_many_emoji_as_letters(visit: Visit, moderator: Api, post: Json) -> None:
+    person = await visit_as(visit, f"/posts/{post['id']}", moderator)
+    await person.page.locator("article.post").get_by_role("button", name="Delete").click()
+
+    await give_reason(person, "a" * 501, "Delete")
+    field = person.page.get_by_role("dialog").get_by_label("Reason")
+    assert await field.evaluate("field => field.validationMessage") == "This is too long. Use at most 500 characters."
+
+    await give_reason(person, "\U0001f600" * 500, "Delete")
+    await expect(person.status).to_contain_text("The post is deleted.")
+
+
 @pytest.mark.parametrize("size", [{}, PHONE], ids=["desktop", "phone"])
 async def test_moderation_is_accessible(
     visit: Visit, author: Api, moderator: Api, post: Json, comment: Json, size: dict[str, object], tmp_path: Path
