@@ -31,7 +31,10 @@ list.addEventListener("click", event => {
 post.querySelector("[data-delete-post]").addEventListener("click", deletePost);
 document.addEventListener("blog:identity", showOwnLike);
 showOwnLike();
-restoreText();
+// The user may have typed before this script was loaded.
+field.value = [...new Set([tabStorage.get(unsent), field.value])].filter(Boolean).join("\n\n");
+keepText();
+form.querySelector("button").disabled = false;
 addEventListener("pageshow", event => event.persisted && sending.length === 0 && restoreText());
 
 function showOwnLike() {
