@@ -2,7 +2,7 @@
 import { command, previewComment } from "./api.js";
 import { avatarUrl, currentUser, refused, requireUser, showOwned } from "./identity.js";
 import { rememberDeleted, showWhetherEmpty } from "./deleted.js";
-import { announce, announceLater } from "./messages.js";
+import { announce, announceLater, refuse } from "./messages.js";
 import { tabStorage } from "./storage.js";
 import { setTime } from "./times.js";
 
@@ -104,7 +104,7 @@ function restoreText() {
 async function comment(event) {
   event.preventDefault();
   const content = field.value.trim();
-  if (!content) return field.focus();
+  if (!content) return refuse(form, { faults: [{ pointer: "/content", detail: "This is empty. Write something." }] });
   const user = await requireUser();
   if (!user) return;
   const item = fromTemplate("template[data-comment-template]", user);

@@ -110,3 +110,15 @@ async def test_a_published_comment_is_not_in_the_field_any_more(visit: Visit, po
     await ada.page.go_back()
 
     await expect(field(ada)).to_have_value("")
+
+
+async def test_a_comment_of_white_space_is_refused_at_the_field(visit: Visit, post: Json) -> None:
+    ada = await visit(f"/posts/{post['id']}")
+    await ada.sign_up()
+
+    await ada.comment("  \n ")
+
+    await expect(field(ada)).to_be_focused()
+    await expect(field(ada)).to_have_js_property("validationMessage", "This is empty. Write something.")
+    await ada.comment("Well put.")
+    await expect(ada.status).to_have_text("Your comment is published.")
