@@ -1,5 +1,5 @@
 // Likes, comments and deletions on the page of a post. They appear at once and are undone if the command fails.
-import { command, previewComment } from "./api.js";
+import { command, previewComment, send } from "./api.js";
 import { avatarUrl, currentUser, refused, requireUser, showOwned } from "./identity.js";
 import { rememberDeleted, showWhetherEmpty } from "./deleted.js";
 import { announce, announceLater, refuse } from "./messages.js";
@@ -70,12 +70,20 @@ async function toggleLike() {
 async function sendLike(user, isWanted) {
   if (isWanted) {
     const { status } = await command("POST", `${path}/likes`, { userId: user.id }, { isRepeatable: true });
-    // The count already had this like, which is not among the listed ones.
-    if (status === 200) count("[data-like-count]", -1);
+    hasLike = true;
+    // The page counts an earlier like only if it is newer than that like.
+    if (status === 200) await recount();
   } else {
     await command("DELETE", `${path}/likes/${encodeURIComponent(user.id)}`);
+    hasLike = false;
   }
-  hasLike = isWanted;
+}
+
+/** Show the database's count of likes. The page's is good enough if that fails. */
+async function recount() {
+  const { likeCount } = await send(`/api${path}`).then(response => response.json(), () => ({}));
+  // The button may have been pressed since.
+  if (likeCount !== undefined) post.querySelector("[data-like-count]").textContent = likeCount - (isLiked() ? 0 : 1);
 }
 
 function isLiked() {

@@ -93,6 +93,23 @@ async def test_liking_again_without_knowing_does_not_count_twice(visit: Visit, a
     await expect(ada.page.locator("[data-like-count]")).to_have_text("1")
 
 
+async def test_a_like_from_elsewhere_is_counted_on_a_page_without_it(visit: Visit, api: Api) -> None:
+    user = await api.new_user()
+    post = await api.new_post(user)
+    await api.new_like(post, await api.new_user())
+    ada = await visit(f"/posts/{post['id']}")
+    await ada.be(user)
+    await api.new_like(post, user)
+
+    await ada.like.click()
+
+    await expect(ada.status).to_have_text("You like this post.")
+    await expect(ada.page.locator("[data-like-count]")).to_have_text("2")
+    await ada.like.click()
+    await expect(ada.status).to_have_text("You no longer like this post.")
+    await expect(ada.page.locator("[data-like-count]")).to_have_text("1")
+
+
 async def test_the_author_edits_and_deletes_a_post(visit: Visit, api: Api) -> None:
     author = await api.new_user()
     post = await api.new_post(author)
