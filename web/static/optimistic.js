@@ -1,13 +1,14 @@
 // Likes, comments and deletions on the page of a post. They appear at once and are undone if the command fails.
 import { command, previewComment, send } from "./api.js";
 import { avatarUrl, currentUser, refused, requireUser, showOwned } from "./identity.js";
-import { rememberDeleted, showWhetherEmpty } from "./deleted.js";
+import { hideDeleted, rememberDeleted, showWhetherEmpty } from "./deleted.js";
 import { announce, announceLater, refuse } from "./messages.js";
 import { tabStorage } from "./storage.js";
 import { setTime } from "./times.js";
 
 const post = document.querySelector("article.post");
 const unsent = `blog-comment:${post.dataset.postId}`;
+const changedHere = `blog-changed:${post.dataset.postId}`;
 const path = `/posts/${encodeURIComponent(post.dataset.postId)}`;
 const button = post.querySelector("[data-like]");
 const likers = post.querySelector("[data-likers]");
@@ -35,6 +36,9 @@ showOwnLike();
 field.value = [...new Set([tabStorage.get(unsent), field.value])].filter(Boolean).join("\n\n");
 keepText();
 form.querySelector("button").disabled = false;
+// History shows the page as it was before this tab changed the post. A reload is not a return, so there is only one.
+const isReturn = performance.getEntriesByType("navigation")[0]?.type === "back_forward";
+if (isReturn && tabStorage.get(changedHere) && !hideDeleted()) location.reload();
 addEventListener("pageshow", event => event.persisted && sending.length === 0 && restoreText());
 
 function showOwnLike() {
@@ -219,6 +223,7 @@ function changed(difference) {
 }
 
 function count(selector, difference) {
+  tabStorage.set(changedHere, "1");
   const shown = post.querySelector(selector);
   shown.textContent = String(Math.max(0, Number(shown.textContent) + difference));
 }

@@ -169,6 +169,49 @@ async def test_going_back_does_not_show_a_deleted_post(visit: Visit, api: Api) -
     await expect(ada.page.locator(f"#post-{post['id']}")).to_have_count(0)
 
 
+async def test_going_back_to_a_deleted_post_with_ones_own_comment_leaves_it(visit: Visit, api: Api) -> None:
+    author = await api.new_user()
+    post = await api.new_post(author)
+    ada = await visit(f"/posts/{post['id']}")
+    await ada.be(author)
+    await ada.accept_dialogs()
+    await ada.open(f"/posts/{post['id']}?limit=7")
+    await ada.comment("Well put.")
+    await expect(ada.status).to_have_text("Your comment is published.")
+    await ada.page.locator("[data-delete-post]").click()
+    await expect(ada.status).to_contain_text("Your post is deleted.")
+
+    await ada.page.go_back()
+
+    await expect(ada.page).to_have_url(f"{ada.url}/")
+
+
+async def test_going_back_shows_ones_own_comments_and_likes(visit: Visit, api: Api) -> None:
+    post = await api.new_post(await api.new_user())
+    ada = await visit(f"/posts/{post['id']}")
+    await ada.sign_up()
+    await ada.accept_dialogs()
+    await ada.comment("Well put.")
+    await expect(ada.status).to_have_text("Your comment is published.")
+    await ada.like.click()
+    await expect(ada.status).to_have_text("You like this post.")
+    await ada.open("/")
+
+    await ada.page.go_back()
+
+    await expect(ada.comments).to_contain_text(["Well put."])
+    await expect(ada.like).to_have_attribute("aria-pressed", "true")
+    await ada.comments.get_by_role("button", name="Delete").click()
+    await expect(ada.status).to_have_text("The comment is deleted.")
+    await ada.open("/")
+    ada.log.requested.clear()
+    await ada.page.go_back(wait_until="networkidle")
+    await expect(ada.page.get_by_text("No comments yet.")).to_be_visible()
+    await expect(ada.comments).to_have_count(0)
+    # Going back loads the page, and then once more.
+    assert ada.log.requested.count(f"{ada.url}/posts/{post['id']}") == 2
+
+
 async def test_a_renamed_user_has_the_new_name_on_every_page(visit: Visit, api: Api) -> None:
     user = await api.new_user()
     own = await api.new_post(user, unique("Own"))
