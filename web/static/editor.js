@@ -203,7 +203,9 @@ function restrict() {
   const isAuthor = !postId || currentUser()?.id === form.dataset.userId;
   if (postId) showToOthers(!isAuthor);
   for (const control of form.elements) control.disabled = isLoading || !isAuthor;
-  button.disabled ||= isSaving;
+  // A draft is deleted when it is saved, so it must not change meanwhile.
+  for (const pressed of form.querySelectorAll("button")) pressed.disabled ||= isSaving;
+  title.readOnly = content.readOnly = isSaving;
 }
 
 async function render() {

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import Locator, Page, Route, expect
 
 from tests.accessibility import violations
 from tests.api import Api
@@ -209,6 +211,35 @@ async def test_cancel_says_that_a_draft_is_kept(visit: Visit, api: Api) -> None:
         await expect(ada.status).to_contain_text("Your draft is kept on this device.")
         await ada.open(path)
         await expect(ada.page.get_by_label("Title")).to_have_value(title)
+
+
+async def test_the_text_cannot_change_while_it_is_published(visit: Visit) -> None:
+    ada = await visit("/write")
+    tab = Tab(ada.page)
+    await ada.sign_up()
+    ada.expected.append("503 (Service Unavailable)")
+    is_over = asyncio.Event()
+
+    async def fail_later(route: Route) -> None:
+        await is_over.wait()
+        await route.fulfill(status=503, json={"title": "Unavailable"})
+
+    await ada.page.route("**/api/posts", fail_later)
+    await tab.title.fill("Finished")
+    await tab.text.fill("Some text.")
+
+    await ada.page.get_by_role("button", name="Publish").click()
+
+    await expect(tab.text).not_to_be_editable()
+    await expect(tab.title).not_to_be_editable()
+    await expect(ada.page.get_by_role("button", name="Discard draft")).to_be_disabled()
+    is_over.set()
+    await expect(ada.alert).to_contain_text("Wait a few seconds")
+    await expect(tab.text).to_be_editable()
+    await tab.text.fill("Some better text.")
+    await ada.page.unroute("**/api/posts")
+    await ada.page.get_by_role("button", name="Publish").click()
+    await expect(ada.page.locator(".prose")).to_have_text("Some better text.")
 
 
 @pytest.mark.parametrize("width", [390, 1280])
