@@ -252,7 +252,7 @@ async function showConflict() {
   try {
     saved = await current();
   } catch (error) {
-    return refused(error);
+    return refused(error, form);
   }
   etag = saved.etag;
   const note = form.querySelector(".notice[role=alert]") ?? document.createElement("p");
@@ -267,6 +267,8 @@ async function showConflict() {
   );
   form.querySelector(".actions").before(note);
   keep();
+  // The button lost the focus while it was disabled.
+  if (document.activeElement === document.body) button.focus();
 }
 
 function postPath() {

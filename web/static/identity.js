@@ -194,7 +194,8 @@ function choose(user) {
   dialog.close();
   become(user);
   announce(`You are ${user.username}.`);
-  if (document.activeElement === document.body) corner.querySelector("[data-profile]").focus();
+  // In a dialog that has just been closed, a field can still have the focus.
+  if (document.activeElement === document.body || dialog.contains(document.activeElement)) corner.querySelector("[data-profile]").focus();
 }
 
 async function offerUsers() {
@@ -310,6 +311,8 @@ async function rename(event) {
     if (error.status === 409) error.faults = [{ pointer: "/username", detail: error.message }];
     button.disabled = false;
     refused(error, form);
+    // Someone who is signed out has no form.
+    if (form.hidden) corner.querySelector("[data-sign-in]").focus();
   }
 }
 

@@ -243,8 +243,9 @@ async def test_an_edit_of_a_post_that_changed_meanwhile_asks_first(visit: Visit,
     ada.expected.append("412 (Precondition Failed)")
     await ada.page.get_by_label("Title").fill("From this tab")
 
-    await ada.page.get_by_role("button", name="Save").click()
+    await ada.page.get_by_role("button", name="Save").press("Enter")
     await expect(ada.page.locator(".notice[role=alert]")).to_contain_text("has changed since")
+    await expect(ada.page.get_by_role("button", name="Save")).to_be_focused()
     assert (await api.get_post(post["id"])).body["title"] == "From another tab"
     await ada.page.get_by_role("button", name="Save").click()
 
@@ -362,6 +363,22 @@ async def test_a_rename_to_a_taken_name_is_refused_at_the_field(visit: Visit, ap
     await expect(field).to_have_js_property("validity.customError", True)
     assert "taken" in await field.evaluate("field => field.validationMessage")
     await expect(ada.page.get_by_role("heading", level=1)).to_have_text(user["username"])
+
+
+async def test_a_rename_of_an_account_that_was_deleted_elsewhere_leads_to_signing_in(visit: Visit, api: Api) -> None:
+    user = await api.new_user()
+    ada = await visit(f"/users/{user['id']}")
+    await ada.be(user)
+    await api.delete_user(user["id"])
+    ada.expected.append("404 (Not Found)")
+    await ada.page.get_by_role("button", name="Change username").click()
+    field = ada.page.locator("main").get_by_label("New username")
+    await field.fill(unique("grace"))
+
+    await field.press("Enter")
+
+    await expect(ada.alert).to_contain_text("Sign in as someone else")
+    await expect(ada.page.get_by_role("button", name="Sign in")).to_be_focused()
 
 
 async def test_a_failed_request_does_not_drop_a_later_session_token(visit: Visit, api: Api) -> None:

@@ -94,6 +94,18 @@ async def test_someone_signs_in_writes_and_signs_out(visit: Visit, post: Json) -
     assert SESSION not in [cookie["name"] for cookie in await ada.page.context.cookies()]
 
 
+async def test_someone_who_signs_up_with_the_enter_key_has_the_focus_on_their_user(visit: Visit) -> None:
+    ada = await visit()
+    ada.expected.append("404 (Not Found)")
+    name = unique("ada")
+    await sign_in(ada, name)
+    await ada.dialog.get_by_label("New username").fill(name)
+
+    await ada.dialog.get_by_label("New username").press("Enter")
+
+    await expect(ada.corner.get_by_role("link", name=name)).to_be_focused()
+
+
 async def test_someone_who_is_known_gets_their_user_back(visit: Visit) -> None:
     ada = await visit()
     name = await register(ada)
