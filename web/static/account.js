@@ -1,5 +1,5 @@
 // The form with which people delete their account, on their own page. site.js imports this module.
-import { command } from "./api.js";
+import { remove } from "./api.js";
 import { forget, refused } from "./identity.js";
 import { announceLater, refuse } from "./messages.js";
 
@@ -26,7 +26,7 @@ form.addEventListener("submit", async event => {
   const button = form.querySelector("button:not([type])");
   button.disabled = true;
   try {
-    await command("DELETE", `/users/${encodeURIComponent(userId)}`);
+    await remove(`/users/${encodeURIComponent(userId)}`);
     forget(userId);
     announceLater("Your account is deleted. What you have written disappears within seconds.");
     location.replace("/");

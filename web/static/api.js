@@ -84,6 +84,18 @@ export async function command(method, path, body, { etag, isRepeatable = method 
   }
 }
 
+/**
+ * Delete something. It is missing if this was answered before, but the answer was lost. Throws Refusal.
+ * @param {string} path below `/api`, encoded
+ */
+export async function remove(path) {
+  try {
+    await command("DELETE", path);
+  } catch (error) {
+    if (error.status !== 404) throw error;
+  }
+}
+
 /** Render Markdown. Returns nodes that the server has sanitized. */
 export function preview(content, signal) {
   return rendered("/preview", content, signal);

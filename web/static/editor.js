@@ -235,16 +235,20 @@ async function save(event) {
     const { body } = postId
       ? await command("PUT", postPath(), fields(), { etag })
       : await command("POST", "/posts", { userId: user.id, ...fields() });
-    deleteDraft();
-    isKept = true;
-    announceLater(postId ? "Your changes are saved." : "Your post is published.");
-    location.assign(`/posts/${encodeURIComponent(body.id)}`);
+    showSaved(body.id);
   } catch (error) {
     isSaving = false;
     restrict();
     if (error.status === 412) await showConflict();
     else refused(error, form);
   }
+}
+
+function showSaved(id) {
+  deleteDraft();
+  isKept = true;
+  announceLater(postId ? "Your changes are saved." : "Your post is published.");
+  location.assign(`/posts/${encodeURIComponent(id)}`);
 }
 
 /** Explain that the post has changed. If the user saves again, the text replaces the current version. */
@@ -254,6 +258,8 @@ async function showConflict() {
   } catch (error) {
     return refused(error, form);
   }
+  // An earlier answer was lost.
+  if (!isChanged()) return showSaved(postId);
   etag = saved.etag;
   const note = form.querySelector(".notice[role=alert]") ?? document.createElement("p");
   note.className = "notice";

@@ -299,7 +299,7 @@ async function rename(event) {
   button.disabled = true;
   try {
     const path = `/users/${encodeURIComponent(profile.dataset.userId)}`;
-    const { body, etag } = await command("PUT", path, { username }, { etag: profile.dataset.etag });
+    const { body, etag } = await sendName(path, username, profile.dataset.etag);
     button.disabled = false;
     profile.dataset.etag = etag ?? "";
     profile.querySelector("h1").textContent = body.username;
@@ -313,6 +313,19 @@ async function rename(event) {
     refused(error, form);
     // Someone who is signed out has no form.
     if (form.hidden) corner.querySelector("[data-sign-in]").focus();
+  }
+}
+
+/** Rename a user. They have the name if this was answered before, but the answer was lost. */
+async function sendName(path, username, known) {
+  try {
+    return await command("PUT", path, { username }, { etag: known });
+  } catch (error) {
+    if (error.status !== 412) throw error;
+    const response = await send(`/api${path}`);
+    const body = await response.json();
+    if (body.username !== username) throw error;
+    return { body, etag: response.headers.get("ETag") };
   }
 }
 

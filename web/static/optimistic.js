@@ -1,5 +1,5 @@
 // Likes, comments and deletions on the page of a post. They appear at once and are undone if the command fails.
-import { command, previewComment, send } from "./api.js";
+import { command, previewComment, remove, send } from "./api.js";
 import { avatarUrl, currentUser, refused, requireUser, showOwned } from "./identity.js";
 import { hideDeleted, rememberDeleted, showWhetherEmpty } from "./deleted.js";
 import { announce, announceLater, refuse } from "./messages.js";
@@ -174,7 +174,7 @@ async function deleteComment(item) {
   const after = item.nextElementSibling;
   removeComment(item);
   try {
-    await command("DELETE", `${path}/comments/${encodeURIComponent(item.id.replace("comment-", ""))}`);
+    await remove(`${path}/comments/${encodeURIComponent(item.id.replace("comment-", ""))}`);
     announce("The comment is deleted.");
   } catch (error) {
     list.insertBefore(item, after?.isConnected ? after : null);
@@ -196,7 +196,7 @@ async function deletePost(event) {
   const pressed = event.target;
   pressed.disabled = true;
   try {
-    await command("DELETE", path);
+    await remove(path);
     announceLater("Your post is deleted. It disappears from all lists within seconds.");
     rememberDeleted(post.dataset.postId);
     location.replace("/");

@@ -10,9 +10,24 @@ from playwright.async_api import Route, expect
 from tests.api import Api
 from tests.items import unique
 from tests.web.browser.conftest import Visit
+from tests.web.browser.person import Person
 
 # Without an answer, throttled, and an unforeseen failure.
 FAILURES = {None: "cannot be reached", 429: "very busy", 500: "The server failed"}
+
+
+async def lose_an_answer(person: Person, method: str, pattern: str) -> None:
+    """Let the database execute the next command, but not answer it."""
+    person.expected.append("Failed to load resource")
+
+    async def lose(route: Route) -> None:
+        if route.request.method != method:
+            return await route.fallback()
+        await route.fetch()
+        await route.abort()
+        await person.page.unroute(pattern, lose)
+
+    await person.page.route(pattern, lose)
 
 
 @pytest.mark.parametrize("status", FAILURES)
@@ -156,6 +171,78 @@ async def test_a_comment_repeated_after_a_lost_answer_exists_once(visit: Visit, 
 
     await expect(ada.status).to_have_text("Your comment is published.")
     assert [item["content"] for item in (await api.list_comments(post["id"])).body["items"]] == ["Well put."]
+
+
+async def test_an_edit_repeated_after_a_lost_answer_is_saved(visit: Visit, api: Api) -> None:
+    author = await api.new_user()
+    post = await api.new_post(author)
+    ada = await visit(f"/posts/{post['id']}/edit")
+    await ada.be(author)
+    await lose_an_answer(ada, "PUT", "**/api/posts/*")
+    await ada.page.get_by_label("Title").fill("A better title")
+    await ada.page.get_by_label("Text", exact=True).fill("Better text.\n")
+    await ada.page.get_by_role("button", name="Save").click()
+    await expect(ada.alert).to_contain_text("Try again")
+
+    await ada.page.get_by_role("button", name="Save").click()
+
+    await expect(ada.status).to_have_text("Your changes are saved.")
+    await expect(ada.page.get_by_role("heading", level=1)).to_have_text("A better title")
+    await ada.page.get_by_role("link", name="Edit").click()
+    await expect(ada.page.get_by_role("button", name="Save")).to_be_enabled()
+    await expect(ada.page.locator("[data-kept]")).to_be_empty()
+
+
+async def test_a_rename_repeated_after_a_lost_answer_succeeds(visit: Visit, api: Api) -> None:
+    user, name = await api.new_user(), unique("grace")
+    ada = await visit(f"/users/{user['id']}")
+    await ada.be(user)
+    await lose_an_answer(ada, "PUT", "**/api/users/*")
+    await ada.page.get_by_role("button", name="Change username").click()
+    await ada.page.locator("main").get_by_label("New username").fill(name)
+    await ada.page.get_by_role("button", name="Save").click()
+    await expect(ada.alert).to_contain_text("Try again")
+
+    await ada.page.get_by_role("button", name="Save").click()
+
+    await expect(ada.status).to_contain_text(f"You are now {name}.")
+    await expect(ada.page.get_by_role("heading", level=1)).to_have_text(name)
+    await expect(ada.corner).to_contain_text(name)
+    # The page knows the current version.
+    again = unique("grace")
+    await ada.page.get_by_role("button", name="Change username").click()
+    await ada.page.locator("main").get_by_label("New username").fill(again)
+    await ada.page.get_by_role("button", name="Save").click()
+    await expect(ada.status).to_contain_text(f"You are now {again}.")
+
+
+@pytest.mark.parametrize("kind", ["comment", "post", "account"])
+async def test_a_deletion_repeated_after_a_lost_answer_succeeds(visit: Visit, api: Api, kind: str) -> None:
+    user = await api.new_user()
+    post = await api.new_post(user)
+    await api.new_comment(post, user)
+    ada = await visit(f"/users/{user['id']}" if kind == "account" else f"/posts/{post['id']}")
+    await ada.be(user)
+    await ada.accept_dialogs()
+    await lose_an_answer(ada, "DELETE", "**/api/**")
+    if kind == "account":
+        await ada.page.locator("[data-open-delete-account]").click()
+        await ada.page.get_by_label("Type your username to confirm").fill(user["username"])
+    buttons = {
+        "comment": ada.comments.get_by_role("button", name="Delete"),
+        "post": ada.page.locator("[data-delete-post]"),
+        "account": ada.page.locator("[data-delete-account] button:not([type])"),
+    }
+    await buttons[kind].click()
+    await expect(ada.alert).to_contain_text("Try again")
+
+    await buttons[kind].click()
+
+    await expect(ada.status).to_contain_text(f"{'The' if kind == 'comment' else 'Your'} {kind} is deleted.")
+    await expect(ada.alert).to_be_empty()
+    if kind == "comment":
+        await expect(ada.comments).to_have_count(0)
+        await expect(ada.page.locator("[data-comment-count]")).to_have_text("0")
 
 
 async def test_the_site_tells_when_it_is_offline_and_back(visit: Visit, api: Api) -> None:
