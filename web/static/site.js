@@ -7,15 +7,15 @@ const REFRESH_MS = 60_000;
 
 hideDeleted();
 startIdentity();
-if (document.querySelector("[data-editor]")) import("./editor.js");
-if (document.querySelector("article.post")) import("./optimistic.js");
-if (document.querySelector("form[data-delete-account]")) import("./account.js");
-if (document.querySelector("[data-download]")) import("./download.js");
-if (document.querySelector(".prose")) import("./scrolling.js");
+if (document.querySelector("[data-editor]")) import("./editor.js").catch(failed);
+if (document.querySelector("article.post")) import("./optimistic.js").catch(failed);
+if (document.querySelector("form[data-delete-account]")) import("./account.js").catch(failed);
+if (document.querySelector("[data-download]")) import("./download.js").catch(failed);
+if (document.querySelector(".prose")) import("./scrolling.js").catch(failed);
 
 document.addEventListener("click", event => {
   const button = event.target.closest("[data-report], [data-moderate], [data-dismiss]");
-  if (button) import("./moderation.js").then(({ press }) => press(button), alarm);
+  if (button) import("./moderation.js").then(({ press }) => press(button), failed);
 });
 
 document.addEventListener("click", event => {
@@ -38,3 +38,9 @@ setInterval(async () => {
 addEventListener("pageshow", event => event.persisted && hideDeleted());
 addEventListener("offline", () => alarm("You are offline. You can continue to read, but sending needs a connection."));
 addEventListener("online", () => announce("You are online again."));
+
+function failed(error) {
+  alarm("A part of this page could not be loaded. Reload the page.");
+  // For the console.
+  throw error;
+}
