@@ -50,7 +50,7 @@ export async function send(url, options = {}) {
   } catch (error) {
     if (error.name === "AbortError") throw error;
     const reason = navigator.onLine ? "The blog cannot be reached." : "You are offline.";
-    throw new Refusal(0, `${reason} Try again when you are connected; what you wrote is kept.`);
+    throw new Refusal(0, `${reason} Try again when you are connected.`);
   }
   keepSession(response, brought);
   if (!response.ok) throw await refusal(response);

@@ -254,7 +254,7 @@ async def test_the_site_tells_when_it_is_offline_and_back(visit: Visit, api: Api
     await ada.page.context.set_offline(True)
     await expect(ada.alert).to_contain_text("You are offline.")
     await ada.comment("From a train.")
-    await expect(ada.alert).to_contain_text("Try again when you are connected")
+    await expect(ada.alert).to_have_text("You are offline. Try again when you are connected.")
     await ada.page.context.set_offline(False)
 
     await expect(ada.status).to_have_text("You are online again.")
