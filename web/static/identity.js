@@ -5,6 +5,8 @@ import { sharedStorage, tabStorage } from "./storage.js";
 
 const KEY = "blog-user";
 const KNOWN = "blog-users";
+// The user whom a tab has forgotten last.
+const FORGOTTEN = "blog-forgotten";
 const KNOWN_COUNT = 4;
 const OFFERED_COUNT = 8;
 // The longest wait for the list of users in the dialog.
@@ -68,6 +70,7 @@ export function explained(error) {
 export function forget(userId) {
   become(null);
   forgotten.add(userId);
+  sharedStorage.set(FORGOTTEN, userId);
   sharedStorage.set(KNOWN, JSON.stringify(knownUsers().filter(other => other.id !== userId)));
 }
 
@@ -86,6 +89,7 @@ export function showOwned() {
 export function startIdentity() {
   showIdentity();
   addEventListener("storage", event => event.key === KEY && follow());
+  addEventListener("storage", event => event.key === FORGOTTEN && forgotten.add(event.newValue));
   addEventListener("pageshow", event => event.persisted && follow());
   corner.addEventListener("click", event => {
     if (event.target.closest("[data-sign-in]")) ask();

@@ -15,6 +15,7 @@ from tests.api import Api
 from tests.items import unique
 from tests.polling import eventually
 from tests.web.browser.conftest import Visit
+from tests.web.browser.person import Person
 from tests.web.deliveries import has_copies
 
 
@@ -289,6 +290,24 @@ async def test_a_deleted_account_is_not_offered_again(visit: Visit) -> None:
 
     await expect(ada.dialog).to_be_visible()
     await expect(ada.dialog.get_by_role("button", name=username)).to_have_count(0)
+
+
+async def test_a_deleted_account_is_not_offered_in_another_tab(visit: Visit, api: Api) -> None:
+    user = await api.new_user()
+    ada = await visit(f"/users/{user['id']}")
+    await ada.be(user)
+    other = Person(await ada.page.context.new_page(), ada.url)
+    await other.open(f"/posts/{(await api.new_post(user))['id']}")
+    await ada.page.get_by_role("button", name="Delete account").click()
+    await ada.page.get_by_label("Type your username to confirm").fill(user["username"])
+    await ada.page.keyboard.press("Enter")
+    await expect(ada.status).to_contain_text("Your account is deleted")
+
+    await other.page.get_by_role("button", name="Sign in").click()
+
+    await expect(other.dialog).to_be_visible()
+    await expect(other.dialog.get_by_role("button", name=user["username"])).to_have_count(0)
+    other.assert_no_errors()
 
 
 @pytest.mark.parametrize(("form", "typed"), [("NFD", "NFC"), ("NFC", "NFD")])
