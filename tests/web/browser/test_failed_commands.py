@@ -22,7 +22,8 @@ async def lose_an_answer(person: Person, method: str, pattern: str) -> None:
 
     async def lose(route: Route) -> None:
         if route.request.method != method:
-            return await route.fallback()
+            await route.fallback()
+            return
         await route.fetch()
         await route.abort()
         await person.page.unroute(pattern, lose)
@@ -354,6 +355,33 @@ async def test_a_field_that_the_server_refuses_says_why(visit: Visit, api: Api) 
     await expect(ada.page.get_by_label("Title")).to_have_js_property(
         "validationMessage", "This is empty. Write something."
     )
+
+
+async def test_a_title_may_have_as_many_emoji_as_letters(visit: Visit, api: Api) -> None:
+    """Browsers count an emoji as two characters."""
+    user = await api.new_user()
+    post = (await api.create_post(user["id"], "\N{GRINNING FACE}" * 150, "Some content.")).body
+    ada = await visit(f"/posts/{post['id']}/edit")
+    await ada.be(user)
+    await ada.page.get_by_label("Title").press("End")
+    await ada.page.get_by_label("Title").press("Backspace")
+
+    await ada.page.get_by_role("button", name="Save").click()
+
+    await expect(ada.page.get_by_role("heading", level=1)).to_have_text("\N{GRINNING FACE}" * 149)
+
+
+async def test_a_comment_that_is_too_long_says_why(visit: Visit, api: Api) -> None:
+    post = await api.new_post(await api.new_user())
+    ada = await visit(f"/posts/{post['id']}")
+    await ada.sign_up()
+    ada.expected.append("422 (Unprocessable")
+
+    await ada.comment("x" * 5_001)
+
+    field = ada.page.get_by_label("Your comment")
+    await expect(field).to_have_js_property("validationMessage", "This is too long. Use at most 5,000 characters.")
+    await expect(field).to_have_value("x" * 5_001)
 
 
 async def test_a_username_that_the_server_refuses_says_why(visit: Visit) -> None:
