@@ -145,6 +145,7 @@ async def test_a_moderator_deletes_a_reported_comment_and_its_author(
     deleting = person.page.locator(f"#comment-{comment['id']}").get_by_role("button", name="Delete")
     await deleting.focus()
     await person.page.keyboard.press("Enter")
+    await expect(person.page.get_by_role("dialog").get_by_label("Reason")).to_be_focused()
     await person.page.keyboard.type(REASON)
     await person.page.keyboard.press("Tab")
     await person.page.keyboard.press("Enter")
