@@ -5,7 +5,7 @@ import { sharedStorage, tabStorage } from "./storage.js";
 
 const KEY = "blog-user";
 const KNOWN = "blog-users";
-// The user whom a tab has forgotten last.
+// The last user that a tab has found deleted: the other tabs must not offer them either.
 const FORGOTTEN = "blog-forgotten";
 const KNOWN_COUNT = 4;
 const OFFERED_COUNT = 8;

@@ -18,7 +18,7 @@ if (document.querySelector(".prose")) import("./scrolling.js").catch(failed);
 
 document.addEventListener("click", event => {
   const button = event.target.closest(MODERATED);
-  // Also if the module is still being loaded.
+  // The module itself would miss clicks while it is being loaded.
   if (button) import("./moderation.js").then(({ press }) => press(button), failed);
 });
 
@@ -45,6 +45,6 @@ addEventListener("online", () => announce("You are online again."));
 
 function failed(error) {
   alarm("A part of this page could not be loaded. Reload the page.");
-  // For the console.
+  // The console then shows the cause.
   throw error;
 }
