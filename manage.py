@@ -199,8 +199,8 @@ def lag_command(
 
     --record needs APPLICATIONINSIGHTS_CONNECTION_STRING. Use it only in a schedule: the alert fires if results stop.
     """
-    if watch and record:
-        raise typer.BadParameter("--watch never ends. Omit it to record the result.")
+    if watch and (record or most is not None):
+        raise typer.BadParameter("--watch never ends. Omit it to check or record the result.")
     _run(
         context,
         lambda configuration: commands.show_lag(

@@ -355,6 +355,14 @@ async def test_an_invalid_address_of_application_insights_is_an_error(blog: Blog
     assert "secret" not in result.stderr
 
 
+@pytest.mark.parametrize("option", ["--max=1", "--record"])
+async def test_watch_refuses_an_option_for_its_end(blog: Blog, option: str) -> None:
+    result = await manage_blog(blog, "lag", "--watch", option)
+
+    assert result.exit_code == 2
+    assert "--watch never ends." in result.stderr
+
+
 @pytest.mark.parametrize("as_json", [True, False], ids=["json", "table"])
 async def test_watch_measures_until_interrupted(blog: Blog, monkeypatch: pytest.MonkeyPatch, as_json: bool) -> None:
     monkeypatch.setattr(lag_report, "_INTERVAL_S", 0.01)
