@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
+from collections.abc import Callable, Iterable
 from typing import Any, get_args
 
 import azure.functions as func
 
 from search.index import open_index
 from search.query import MOST_WORDS, QUERY_LENGTH, Order, Position, SearchQuery, search
+from shared.errors import ItemDamaged
 from shared.http.calls import QUERY, Call
 from shared.http.endpoints import Endpoint
 from shared.http.responses import Response, json_response
 from shared.models.base import Item
 from shared.models.comment import Comment
 from shared.models.post import Post, short_form
+from shared.observability.logs import log
 
 bp = func.Blueprint()
 
@@ -42,9 +47,28 @@ async def search_posts(call: Call[None]) -> Response:
     query = SearchQuery.parse(call.params)
     found = await search(await open_index(), query, limit=call.limit, cursor=call.cursor)
     cursor = {} if found.next_cursor is None else {"nextCursor": str(found.next_cursor)}
-    return json_response({"items": [*map(serialized, found.items)], **cursor})
+    return json_response({"items": await asyncio.to_thread(without_damaged, found.items, serialized), **cursor})
 
 
 def serialized(item: Item) -> dict[str, Any]:
-    """Return a result as clients see it."""
-    return Comment.serialize(item) if item["type"] == Comment.TYPE else Post.serialize(short_form(item))
+    """Return a result as clients see it. Raises ItemDamaged."""
+    if item["type"] == Comment.TYPE:
+        return Comment.serialize(item)
+    try:
+        return Post.serialize(short_form(item))
+    except (KeyError, TypeError, ValueError) as error:
+        raise ItemDamaged(f"post {item['id']}: {error}") from error
+
+
+def without_damaged(items: Iterable[Item], serialize: Callable[[Item], dict[str, Any]]) -> list[dict[str, Any]]:
+    """Serialize results. Leaves out and logs damaged ones, as lists do.
+
+    Call it in a thread: the plain text of a hostile post can take 10 ms.
+    """
+    results = []
+    for item in items:
+        try:
+            results.append(serialize(item))
+        except ItemDamaged as error:
+            log(logging.ERROR, "damaged item left out", reason=error.reason)
+    return results

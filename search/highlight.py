@@ -25,9 +25,10 @@ class Part:
 def highlighted(text: str, words: Sequence[str]) -> list[Part]:
     """Return about 240 characters around the first word."""
     found = _pattern(words).search(_normal(text))
-    start = max(0, (found.start() if found else 0) - _BEFORE)
+    first = found.start() if found else 0
+    start = max(0, first - _BEFORE)
     if start:
-        start = text.find(" ", start) + 1 or start
+        start = text.find(" ", start, first) + 1 or start
     cut = text[start : start + SHOWN]
     if start + SHOWN < len(text):
         cut = cut.rpartition(" ")[0] or cut

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import azure.functions as func
 
-from search.api import serialized
+from search.api import serialized, without_damaged
 from search.highlight import Part, highlighted, parts
 from search.index import open_index
 from search.query import MOST_RESULTS, QUERY_LENGTH, Order, Position, SearchQuery, order_of, search
@@ -49,18 +52,19 @@ async def page_search(call: Call[None]) -> Context:
     found = await search(await open_index(), query, limit=call.limit, cursor=call.cursor)
     count = (call.cursor or Position()).count + len(found.items)
     return page | {
-        "results": [_result(item, query.words) for item in found.items],
+        "results": await asyncio.to_thread(without_damaged, found.items, partial(_result, words=query.words)),
         "more": _next(query.text, query.order, found.next_cursor),
         "is_last": found.next_cursor is None and count == MOST_RESULTS,
     }
 
 
-def _result(item: Item, words: tuple[str, ...]) -> dict[str, object]:
+def _result(item: Item, words: tuple[str, ...]) -> dict[str, Any]:
     """Return a post or comment, whose title, if it has one, and content are divided at the words."""
+    result = serialized(item)
     title: list[Part] = parts(item.get("title", ""), words)
     # Only posts are Markdown.
     text = plain_text(item["content"]) if item["type"] == Post.TYPE else item["content"]
-    return serialized(item) | {"title": title, "content": highlighted(text, words)}
+    return result | {"title": title, "content": highlighted(text, words)}
 
 
 def _next(text: str, order: Order, cursor: Position | None) -> dict[str, object] | None:

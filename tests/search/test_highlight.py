@@ -53,3 +53,9 @@ def test_a_text_with_matches_only_in_its_title_starts_at_its_beginning() -> None
 
 def test_text_without_spaces_is_cut() -> None:
     assert len("".join(part.text for part in highlighted("x" * 1000, ["needle"]))) == SHOWN + 1
+
+
+def test_a_word_in_a_long_address_is_shown() -> None:
+    found = highlighted(f"see https://example.com/{'a/' * 60}cosmos-db is nice. " + "more words " * 60, ["cosmos"])
+
+    assert matches(found) == ["cosmos"]

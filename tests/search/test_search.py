@@ -12,7 +12,7 @@ from cosmos_emulator.search import stop_words
 from search.query import MOST_WORDS, QUERY_LENGTH
 from search.stop_words import STOP_WORDS
 from tests.api import Api
-from tests.items import a_post, a_user, unique
+from tests.items import a_comment, a_post, a_user, unique
 from tests.polling import eventually
 from tests.running_app import RunningApp
 
@@ -80,6 +80,33 @@ async def test_a_post_without_optional_properties_is_found(searched: Api, search
 
     expected = {**post, "userUsername": "", "commentCount": 0, "likeCount": 0}
     assert response.body["items"] == [expected]
+
+
+@pytest.mark.parametrize("order", ["relevance", "date"])
+async def test_damaged_items_do_not_hide_the_others(searched: Api, searched_app: RunningApp, order: str) -> None:
+    """They have been imported or written by hand."""
+    word, date = unique("word").replace("-", ""), {"creationDate": "Tue, 01 Mar 2016 10:00:00 GMT"}
+    author, content = a_user(), f"Text with {word}."
+    post, dated, untitled, empty = (a_post(author, content=content) for _ in range(4))
+    comment, anonymous = (a_comment(post, author) | {"content": content} for _ in range(2))
+    del untitled["title"], empty["content"], anonymous["userId"]
+    account = searched_app.settings.account
+    async with CosmosClient(account.endpoint, account.key) as client:
+        database = client.get_database_client(searched_app.settings.database)
+        for item in (dated | date, untitled, empty | {"title": content}, anonymous, post, comment):
+            await database.get_container_client("posts").create_item(item)
+    expected = {post["id"], comment["id"]}
+
+    async def are_found() -> bool:
+        response = await searched.send("GET", f"/api/search?q={word}&order={order}")
+        assert response.status == 200, response.body
+        return {item["id"] for item in response.body["items"]} == expected
+
+    await eventually(are_found)
+    async with searched.session.get(f"{searched_app.url}/search?q={word}&order={order}") as page:
+        assert page.status == 200
+        shown = await page.text()
+    assert all(item_id in shown for item_id in expected)
 
 
 async def test_results_follow_edits_renames_and_deletions(searched: Api) -> None:
