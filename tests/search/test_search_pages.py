@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, Route, expect
 
 from tests.accessibility import violations
 from tests.api import Api, Json
@@ -106,6 +106,30 @@ async def test_more_results_are_on_the_next_page(searched: Api, pages: Site, aut
     assert "Post 0" not in first.text
     assert "Post 0" in second.text
     assert second.page.all("a", rel="next") == []
+
+
+async def test_more_results_have_those_before_one_that_is_shown(
+    browser: Browser, searched: Api, searched_app: RunningApp, author: Json
+) -> None:
+    """Posts that rank higher since move a result of the first page to the second, behind one that is new there."""
+    word = unique("gnu").replace("-", "")
+    await posted(searched, author, "First", f"A {word}.", word=word)
+    known = await posted(searched, author, "Second", f"A {word}.", word=word)
+    ada = Person(await (await browser.new_context(**DESKTOP)).new_page(), searched_app.url)
+    await ada.open(f"/search?q={word}&order=date&limit=1")
+    items = ada.page.locator("[data-list] > li")
+    await expect(items).to_have_count(1)
+    ids = [f"post-{known['id']}", "post-new", "post-last"]
+
+    async def second_page(route: Route) -> None:
+        listed = "".join(f'<li id="{item_id}">A post</li>' for item_id in (ids[1], ids[0], ids[2]))
+        await route.fulfill(content_type="text/html", body=f"<ol data-list>{listed}</ol>")
+
+    await ada.page.route("**/search?*cursor*", second_page)
+    await ada.page.get_by_role("link", name="More results").click()
+
+    await expect(items).to_have_count(len(ids))
+    assert await items.evaluate_all("items => items.map(item => item.id)") == ids
 
 
 @pytest.mark.parametrize(

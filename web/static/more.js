@@ -13,8 +13,8 @@ export async function showMore(link) {
     const page = await load(shown);
     const list = document.querySelector("[data-list]");
     const loaded = [...page.querySelectorAll("[data-list] > li")];
-    // The page may begin with items that this one has.
-    const added = loaded.slice(loaded.findLastIndex(item => document.getElementById(item.id)) + 1);
+    // The page can have items that this one has; in a search, not only at its beginning.
+    const added = loaded.filter(item => !document.getElementById(item.id));
     list.append(...added);
     hideDeleted();
     const next = page.querySelector("a.more");
