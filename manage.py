@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 
 if __name__ == "__main__":
     # The imports take most of a second. Until a command runs, Ctrl+C ends the process here, without a traceback.
@@ -14,6 +15,7 @@ import logging
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from enum import StrEnum
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -304,6 +306,9 @@ def _run(
 
 
 if __name__ == "__main__":
+    # On Windows, a file or a pipe has the code page of the system, which may lack characters of usernames.
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         app()
     except OSError as error:

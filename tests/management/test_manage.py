@@ -15,6 +15,7 @@ from cosmos_emulator import WELL_KNOWN_KEY
 from management import item_count
 from shared.models.base import Item
 from tests.blog import Blog
+from tests.items import a_user
 from tests.management.command_line import NO_SETTINGS, manage_blog
 
 _ROOT = Path(__file__).parent.parent.parent
@@ -154,6 +155,21 @@ def test_a_settings_file_that_does_not_exist_is_named(tmp_path: Path) -> None:
     result = _run("--local-settings", str(tmp_path / "nope"), "audit")
 
     assert (result.returncode, result.stdout, result.stderr) == (2, "", f"There is no file {tmp_path / 'nope'}.\n")
+
+
+async def test_output_has_escapes_for_what_its_encoding_lacks(blog: Blog) -> None:
+    """On Windows, a file or a pipe gets the code page of the system."""
+    user = a_user() | {"username": "李小龍"}
+    await blog.users.proxy.create_item(user)
+    settings = blog.settings
+    connection = f"AccountEndpoint={settings.account.endpoint};AccountKey={settings.account.key};"
+    environment = {"COSMOS": connection, "BLOG_DATABASE": settings.database, "PYTHONIOENCODING": "cp1252"}
+
+    result = await asyncio.to_thread(_run, "verify", **environment)
+
+    assert result.returncode == 1  # the username has no reservation
+    assert r"\u674e\u5c0f\u9f8d" in result.stdout
+    assert "Traceback" not in result.stderr
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full")
