@@ -63,7 +63,8 @@ async def list_reports(call: Call[None]) -> Response:
 async def dismiss_report(call: Call[None]) -> Response:
     """Dismiss a reported post or comment.
 
-    Removes it from the list, for moderators and trusted back ends, until it is reported again.
+    Removes it from the list, for moderators and trusted back ends, until it is reported again. To keep reports that you
+    have not seen, send its `creationDate` as the ETag in `If-Match`.
     """
     require_moderator(call.caller)
     await reports.dismiss((await open_blog()).feed, call.path["reportId"], if_match=call.if_match)

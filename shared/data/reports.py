@@ -19,7 +19,7 @@ from shared.database.container import Container
 from shared.database.refusals import ConditionFailed, ItemExists, ItemMissing
 from shared.database.retries import ENTRY_ATTEMPTS
 from shared.errors import DatabaseUnavailable, PostNotFound, ReportNotFound, VersionMismatch
-from shared.models.base import now
+from shared.models.base import Item, now
 from shared.models.report import LEAST_RANK, NewReport, ReportedItem, report_item, reported_item
 from shared.observability.spans import trace_property
 from shared.transactions.batches import Added
@@ -72,13 +72,17 @@ async def list_reported(feed: Container, *, limit: int, cursor: Cursor | None) -
 async def dismiss(feed: Container, entry_id: str, *, if_match: Collection[str] | None) -> None:
     """Take an entry off the list: a point read and a write. It stays, without reasons, to remember what it had.
 
-    Raises ReportNotFound, and VersionMismatch for any `if_match`, because entries have no ETag.
+    Raises ReportNotFound, and VersionMismatch unless `if_match` has the date of the latest report, so that a moderator
+    dismisses only what they have seen.
     """
+    dismissed: Item | None = None
     for _ in range(ENTRY_ATTEMPTS):
         entry = await feed.read_latest(entry_id, ReportedItem.TYPE)
+        if entry and dismissed and entry.get("dismissedDate") == dismissed["dismissedDate"]:
+            return  # the SDK has repeated the write, because the response was lost
         if entry is None or not entry.get("reportCount"):
             raise ReportNotFound(entry_id)
-        if if_match is not None:
+        if if_match is not None and ReportedItem.last_edit(entry) not in if_match:
             raise VersionMismatch
         dismissed = reported_item(entry["postId"], entry["itemId"], [], dismissed_date=entry["creationDate"])
         try:

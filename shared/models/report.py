@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
-from typing import Annotated, ClassVar, Literal
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -67,6 +67,11 @@ class ReportedItem(Resource):
     report_count: Annotated[int, Field(ge=1, le=MOST_COUNTED)]
     reasons: list[str]
     creation_date: Date
+
+    @classmethod
+    def last_edit(cls, item: Mapping[str, Any]) -> str:
+        """Return an ETag, which clients make of the date because a list has none: the latest report."""
+        return f'"{item["creationDate"]}"'
 
     @classmethod
     def projection(cls) -> str:

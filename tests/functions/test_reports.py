@@ -190,3 +190,20 @@ async def test_a_report_is_not_dismissed_under_a_condition_that_fails(api: Api, 
     answer = await api.send("DELETE", f"/api/reports/{entry['id']}", headers=condition)
 
     assert (answer.status, await entry_of(api, post)) == (412, entry)
+
+
+async def test_a_report_since_the_list_was_read_is_not_dismissed_with_the_others(api: Api) -> None:
+    """The date of the latest report is what If-Match compares."""
+    post = await api.new_post(await api.new_user())
+    await api.report(post["id"], post["userId"], REASON)
+    entry = await eventually_counts(api, post, 1)
+    path, condition = f"/api/reports/{entry['id']}", {"If-Match": f'"{entry["creationDate"]}"'}
+    await api.report(post["id"], (await api.new_user())["id"], "It is abusive now.")
+    later = await eventually_counts(api, post, 2)
+
+    refused = await api.send("DELETE", path, headers=condition)
+    listed = await entry_of(api, post)
+    dismissed = await api.send("DELETE", path, headers={"If-Match": f'"{later["creationDate"]}"'})
+
+    assert (refused.status, listed) == (412, later)
+    assert (dismissed.status, await entry_of(api, post)) == (204, None)

@@ -87,10 +87,11 @@ export async function command(method, path, body, { etag, isRepeatable = method 
 /**
  * Delete something. It is missing if this was answered before, but the answer was lost. Throws Refusal.
  * @param {string} path below `/api`, encoded
+ * @param {{etag?: string}} [options]
  */
-export async function remove(path) {
+export async function remove(path, options) {
   try {
-    await command("DELETE", path);
+    await command("DELETE", path, undefined, options);
   } catch (error) {
     if (error.status !== 404) throw error;
   }

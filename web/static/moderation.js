@@ -1,5 +1,5 @@
 // Reports by readers, and deletions by moderators. Both ask for a reason. site.js imports this module.
-import { command } from "./api.js";
+import { command, remove } from "./api.js";
 import { rememberDeleted, showWhetherEmpty } from "./deleted.js";
 import { explained, refused, requireUser } from "./identity.js";
 import { alarm, announce, announceLater, refuse } from "./messages.js";
@@ -59,7 +59,8 @@ async function dismissReport(button) {
   const entry = button.closest("li[id]");
   button.disabled = true;
   try {
-    await command("DELETE", `/reports/${encodeURIComponent(entry.id.replace("report-", ""))}`);
+    // Not with reports since, which the moderator has not seen.
+    await remove(`/reports/${encodeURIComponent(entry.id.replace("report-", ""))}`, { etag: `"${entry.dataset.latest}"` });
     const next = entry.nextElementSibling ?? entry.previousElementSibling ?? document.querySelector(".pager");
     entry.remove();
     showWhetherEmpty();

@@ -306,6 +306,50 @@ async def test_a_moderator_dismisses_a_report(visit: Visit, author: Api, moderat
     await expect(entry).to_have_count(0)
 
 
+async def test_a_report_that_the_page_does_not_show_is_not_dismissed(
+    visit: Visit, author: Api, moderator: Api, reader: Api, post: Json
+) -> None:
+    await author.report(post["id"], post["userId"], REASON)
+    person = await visit_as(visit, "/", moderator)
+    entry = person.page.locator(".reports > li").filter(has=person.page.locator(f"a[href*='{post['id']}']"))
+
+    async def is_listed(number: int) -> bool:
+        listed = (await moderator.list_reports(limit=100)).body["items"]
+        return [found["reportCount"] for found in listed if found["itemId"] == post["id"]] == [number]
+
+    await eventually(lambda: is_listed(1))
+    await person.open("/reports?limit=100")
+    await reader.report(post["id"], (await reader.new_user())["id"], "It is abusive now.")
+    await eventually(lambda: is_listed(2))
+    person.expected.append("412 (Precondition Failed)")
+    await entry.get_by_role("button", name="Dismiss").click()
+
+    await expect(person.alert).to_contain_text("This has changed since you loaded it. Reload the page")
+    await expect(entry).to_have_count(1)
+
+
+async def test_a_report_that_was_dismissed_elsewhere_is_dismissed(
+    visit: Visit, author: Api, moderator: Api, post: Json
+) -> None:
+    """The answer of the first click can have been lost."""
+    await author.report(post["id"], post["userId"], REASON)
+    person = await visit_as(visit, "/", moderator)
+    entry = person.page.locator(".reports > li").filter(has=person.page.locator(f"a[href*='{post['id']}']"))
+
+    async def is_listed() -> bool:
+        await person.open("/reports?limit=100")
+        return await entry.count() == 1
+
+    await eventually(is_listed)
+    entry_id = str(await entry.get_attribute("id")).removeprefix("report-")
+    assert (await moderator.send("DELETE", f"/api/reports/{entry_id}")).status == 204
+    person.expected.append("404 (Not Found)")
+    await entry.get_by_role("button", name="Dismiss").click()
+
+    await expect(person.status).to_contain_text("The report is dismissed.")
+    await expect(entry).to_have_count(0)
+
+
 async def test_a_moderator_dismisses_all_reports_with_the_keyboard(
     visit: Visit, author: Api, moderator: Api, post: Json, comment: Json
 ) -> None:
