@@ -356,6 +356,7 @@ output BUDGET_START string = hasBudget ? firstMonth : budgetStart
 output BLOG_URL string = app.outputs.url
 output BLOG_DATABASE string = databaseName
 output BLOG_MODERATOR_ROLE string = moderatorRole
+output BLOG_SEARCH string = cosmosCapacity == 'autoscale' ? search : '0'
 output BLOG_TRANSACTIONS string = transactions
 output COSMOS__accountEndpoint string = cosmos.outputs.endpoint
 output PRIVATE_NETWORKING bool = privateNetworking

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,18 @@ def test_the_modules_of_the_main_template_are_found() -> None:
     found = {file for name in TEMPLATES for file, _ in _modules(_parse((INFRA / name).read_bytes()))}
 
     assert found == set(TEMPLATES) - {"main.bicep"}
+
+
+def test_azd_knows_the_settings_that_the_database_depends_on() -> None:
+    """Otherwise, `manage.py provision --check` after a deployment takes them from local.settings.json, which has others."""
+    outputs = _of_type(_parse((INFRA / "main.bicep").read_bytes()), "output_declaration")
+    enabling = [
+        container["enabledBy"]
+        for file in REPOSITORY.glob("*/containers.json")
+        for container in json.loads(file.read_text(encoding="utf-8"))["containers"]
+    ]
+
+    assert {*enabling, "BLOG_DATABASE", "BLOG_TRANSACTIONS"} <= {_text(one.named_children[0]) for one in outputs}
 
 
 def test_problems_are_found() -> None:
