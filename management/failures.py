@@ -32,7 +32,7 @@ MOST = 10_000
 _PAGE_SIZE = 100
 _CONCURRENCY = 8
 
-# Without the change, which can be a megabyte.
+# Of the change, a list needs only the etag.
 _FIELDS = (
     "c.id, c.source, c.container, c.itemId, c.partitionKey, c.error, c.failureDate, c.firstFailureDate, c.attempts,"
     ' c["change"]._etag AS changeEtag'

@@ -101,3 +101,12 @@ def test_the_files_in_the_call_paths_exist() -> None:
 
     assert len(files) > 15
     assert [file for file in files if not (ROOT / file).is_file()] == []
+
+
+def test_the_tests_that_the_threat_model_names_exist() -> None:
+    named = set(re.findall(r"`([\w/]+\.py)::(\w+)`", (ROOT / "docs" / "security.md").read_text(encoding="utf-8")))
+    files = {file: ROOT / "tests" / file for file, _ in named}
+    texts = {file: path.read_text(encoding="utf-8") if path.is_file() else "" for file, path in files.items()}
+
+    assert len(named) > 50
+    assert sorted(f"{file}::{test}" for file, test in named if f"def {test}(" not in texts[file]) == []

@@ -112,7 +112,7 @@ def test_the_page_names_the_parameters_that_azd_down_removes() -> None:
 def test_what_is_turned_off_has_the_names_of_the_templates() -> None:
     infra = REPOSITORY / "infra"
     templates = "".join(path.read_text(encoding="utf-8") for path in infra.glob("*.bicep"))
-    section = _page("deploy").partition("\n## Turn something off\n")[2].partition("\n## ")[0]
+    section = _page("deploy").partition("\n## Remove optional resources\n")[2].partition("\n## ")[0]
     named = set(re.findall(r"([\w-]+)-\$SUFFIX", section))
 
     assert named == {"blog-unavailable", "health", "budget", "pep-cosmos", "pep-blob"}
