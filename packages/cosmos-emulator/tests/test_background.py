@@ -104,6 +104,32 @@ async def test_an_index_build_pauses_after_some_bytes(open_account: Callable[[],
     assert _rows(container, partition.indexes[0].table) == COUNT
 
 
+async def test_an_index_is_complete_after_sqlite_has_rolled_back_a_part(
+    open_account: Callable[[], Account], clock: Clock
+) -> None:
+    """As it does by itself if the disk is full."""
+    account = open_account()
+    container = _new_container(account)
+    await _fill(container, clock)
+    (partition,) = container.partitions
+    file = container.directory / "0.sqlite"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute(
+            "CREATE TRIGGER full AFTER UPDATE ON indexes WHEN old.built_to > 0"
+            " BEGIN SELECT RAISE(ROLLBACK, 'database or disk is full'); END"
+        )
+
+    partition.want_index(BY_NUMBER)
+    await account.background.idle()
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("DROP TRIGGER full")
+    partition.want_index(IndexDefinition((IndexPart(("pk",)),), is_local=False))
+    await account.background.idle()
+
+    assert len(partition.indexes) == 2
+    assert [_rows(container, one.table) for one in partition.indexes] == [COUNT, COUNT]
+
+
 async def test_old_changes_leave_the_log_in_steps(
     open_account: Callable[[], Account], clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -308,6 +308,38 @@ async def test_deleting_a_container_during_writes_leaves_no_files(tmp_path: Path
     assert _directories(tmp_path) == []
 
 
+async def test_a_container_whose_deletion_fails_is_kept(tmp_path: Path) -> None:
+    """The disk can be full: a deletion is also a write."""
+    settings = EmulatorSettings(data_dir=tmp_path)
+    async with emulator_client(settings) as client:
+        container = await (await client.create_database("db")).create_container(
+            "items", PartitionKey("/pk"), offer_throughput=500
+        )
+        await container.scripts.create_stored_procedure({"id": "script", "body": "function () {}"})
+        await container.create_item({"id": "1", "pk": "p"})
+    refusal = "SELECT RAISE(ROLLBACK, 'database or disk is full')"
+    _execute(tmp_path, f"CREATE TRIGGER full BEFORE DELETE ON resources WHEN old.kind = 'offers' BEGIN {refusal}; END")
+    async with emulator_client(settings) as client:
+        database = client.get_database_client("db")
+        container = database.get_container_client("items")
+        for _ in range(2):
+            with fails_with(500):
+                await database.delete_container("items")
+
+        assert (await container.read_item("1", "p"))["id"] == "1"
+        assert [script["id"] async for script in container.scripts.list_stored_procedures()] == ["script"]
+        assert (await container.get_throughput()).offer_throughput == 500
+    _execute(tmp_path, "DROP TRIGGER full")
+    async with emulator_client(settings) as client:
+        await client.get_database_client("db").delete_container("items")
+    assert _directories(tmp_path) == []
+
+
+def _execute(directory: Path, statement: str) -> None:
+    with closing(sqlite3.connect(directory / "account.sqlite")) as connection:
+        connection.execute(statement)
+
+
 async def test_a_second_deletion_of_a_database_finds_nothing(tmp_path: Path) -> None:
     account = Account(tmp_path, time.time, durable=False)
     database = account.add_database({"id": "db"})

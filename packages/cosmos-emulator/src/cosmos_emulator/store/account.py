@@ -8,7 +8,7 @@ import secrets
 import shutil
 import time
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import count
@@ -406,25 +406,21 @@ class Account:
 
     async def remove_container(self, container: Container) -> None:
         """Delete a container with its items, scripts and throughput."""
-        self._unlist(container)
+        self._unlist([container])
         await _delete_files(container)
 
     async def remove_database(self, database: Resource) -> None:
         """Delete a database with its containers and users. Requests no longer find them, even before this returns."""
-        for user in self.resources.children("users", database.rid):
-            self.remove_user(user)
+        users = self.resources.children("users", database.rid)
+        permissions = [one for user in users for one in self.resources.children("permissions", user.rid)]
         containers = [self._containers[one.rid] for one in self.resources.children("colls", database.rid)]
-        for container in containers:
-            self._unlist(container)
-        self._remove_with_offer(database)
+        self._unlist(containers, *permissions, *users, *self._with_offer(database))
         for container in containers:
             await _delete_files(container)
 
     def remove_user(self, user: Resource) -> None:
         """Delete a user with its permissions."""
-        for permission in self.resources.children("permissions", user.rid):
-            self.resources.remove(permission)
-        self.resources.remove(user)
+        self.resources.remove(*self.resources.children("permissions", user.rid), user)
 
     @property
     def directory(self) -> Path:
@@ -444,18 +440,20 @@ class Account:
             await container.close()
         self.resources.close()
 
-    def _unlist(self, container: Container) -> None:
-        del self._containers[container.rid]
-        for kind in _SCRIPT_RID_KINDS:
-            for script in self.resources.children(kind, container.rid):
-                self.resources.remove(script)
-        self._remove_with_offer(container.resource)
+    def _unlist(self, containers: Sequence[Container], *others: Resource) -> None:
+        """Remove containers with what belongs to them, and other resources: all, or none if it fails."""
+        removed = list(others)
+        for container in containers:
+            for kind in _SCRIPT_RID_KINDS:
+                removed += self.resources.children(kind, container.rid)
+            removed += self._with_offer(container.resource)
+        self.resources.remove(*removed)
+        for container in containers:
+            del self._containers[container.rid]
 
-    def _remove_with_offer(self, resource: Resource) -> None:
+    def _with_offer(self, resource: Resource) -> list[Resource]:
         offer = self.offer_of(resource)
-        if offer is not None:
-            self.resources.remove(offer)
-        self.resources.remove(resource)
+        return [resource] if offer is None else [offer, resource]
 
     def _open(self, database: Resource, resource: Resource) -> Container:
         # Hexadecimal: base64 rids can differ only by case, which some file systems ignore.

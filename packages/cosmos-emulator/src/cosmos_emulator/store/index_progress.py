@@ -58,7 +58,8 @@ class IndexProgress:
             connection.execute("INSERT OR REPLACE INTO progress VALUES (?, ?)", (partition, lsn))
             connection.execute("COMMIT")
         except sqlite3.Error:
-            connection.execute("ROLLBACK")
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
             raise
         self._lsns[partition] = lsn
 

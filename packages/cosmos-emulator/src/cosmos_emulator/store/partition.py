@@ -319,7 +319,8 @@ class Partition:
             change()
             connection.execute("COMMIT")
         except BaseException:
-            connection.execute("ROLLBACK")
+            if connection.in_transaction:  # SQLite rolls back by itself if the disk is full (lang_transaction.html)
+                connection.execute("ROLLBACK")
             self._indexes = PartitionIndexes(connection)
             raise
         self._indexes.publish()

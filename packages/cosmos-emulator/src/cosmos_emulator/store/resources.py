@@ -106,15 +106,24 @@ class ResourceTable:
         resource.body = body
         self._by_name[name] = resource
 
-    def remove(self, resource: Resource) -> None:
-        """Remove a resource without its children."""
-        self._connection.execute("DELETE FROM resources WHERE rid = ?", (resource.rid,))
-        self._connection.execute("DELETE FROM layouts WHERE rid = ?", (resource.rid,))
-        del self._by_rid[resource.rid]
-        del self._by_name[resource.kind, resource.parent, resource.id]
-        del self._by_parent[resource.kind, resource.parent][resource.rid]
-        if resource.kind == "offers":
-            del self._offers[str(resource.body["offerResourceId"])]
+    def remove(self, *resources: Resource) -> None:
+        """Remove resources without their other children: all, or none if it fails."""
+        connection, rids = self._connection, [(resource.rid,) for resource in resources]
+        connection.execute("BEGIN")
+        try:
+            connection.executemany("DELETE FROM resources WHERE rid = ?", rids)
+            connection.executemany("DELETE FROM layouts WHERE rid = ?", rids)
+            connection.execute("COMMIT")
+        except sqlite3.Error:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+        for resource in resources:
+            del self._by_rid[resource.rid]
+            del self._by_name[resource.kind, resource.parent, resource.id]
+            del self._by_parent[resource.kind, resource.parent][resource.rid]
+            if resource.kind == "offers":
+                del self._offers[str(resource.body["offerResourceId"])]
 
     def ranges(self, container: Resource) -> list[PartitionRange] | None:
         """Return a container's physical partitions in key order; None before a split."""
