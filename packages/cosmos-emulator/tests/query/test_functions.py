@@ -191,6 +191,8 @@ CONVERSIONS = [
     ("STRINGTONULL('null')", None),
     ("STRINGTOARRAY('[1, \"a\"]')", [1, "a"]),
     ("STRINGTOARRAY('{}')", UNDEFINED),
+    (r"""STRINGTOARRAY('["\\ud800"]')""", UNDEFINED),
+    ("""STRINGTOOBJECT('{"a": 1e999}')""", UNDEFINED),
     ("STRINGTOOBJECT('{\"a\": [1]}')", {"a": [1]}),
     ("STRINGTOOBJECT(1)", UNDEFINED),
 ]

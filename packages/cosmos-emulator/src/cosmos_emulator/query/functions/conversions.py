@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+import orjson
+
 from cosmos_emulator.query.functions.function import Function, table
 from cosmos_emulator.query.sizes import check_text
 from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined, finite, is_number, number
@@ -24,17 +26,13 @@ def _to_string(value: JsonOrUndefined) -> JsonOrUndefined:
     return text
 
 
-def _no_constant(name: str) -> Json:
-    raise ValueError(f"{name} is not JSON")
-
-
 def _reader(wanted: Callable[[Json], bool]) -> Callable[..., JsonOrUndefined]:
     def read(text: JsonOrUndefined) -> JsonOrUndefined:
         if type(text) is not str:
             return UNDEFINED
         try:
-            value: Json = json.loads(text, parse_constant=_no_constant)
-        except (ValueError, RecursionError):
+            value: Json = orjson.loads(text)  # refuses what no item can have, such as lone surrogates
+        except orjson.JSONDecodeError:
             return UNDEFINED
         if not wanted(value):
             return UNDEFINED
