@@ -17,11 +17,18 @@ from aiohttp import ClientSession
 from cosmos_emulator import CosmosEmulator, EmulatorSettings
 from cosmos_emulator.http import connections
 from cosmos_emulator.http.connections import AcceptErrorFilter
+from tests.emulator_client import emulator_client
 from tests.processes import emulator_process
 from yarl import URL
 
 WITH_256_DESCRIPTORS = ("sh", "-c", 'ulimit -n 256; exec "$@"', "sh")
 unix_only = pytest.mark.skipif(sys.platform == "win32", reason="Windows does not limit descriptors")
+
+
+@pytest.mark.skipif(not socket.has_ipv6, reason="needs IPv6")
+async def test_an_emulator_can_listen_on_ipv6() -> None:
+    async with emulator_client(EmulatorSettings(host="::1")) as client:
+        assert (await client.create_database("db")).id == "db"
 
 
 @pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHost: x\r\n"])

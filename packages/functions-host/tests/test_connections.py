@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
+import socket
 import sys
 from pathlib import Path
 
@@ -29,6 +31,14 @@ async def wait(req):
 """
 WITH_256_DESCRIPTORS = ("sh", "-c", 'ulimit -n 256; exec "$@"', "sh")
 unix_only = pytest.mark.skipif(sys.platform == "win32", reason="Windows does not limit descriptors")
+
+
+@pytest.mark.skipif(not socket.has_ipv6, reason="needs IPv6")
+async def test_a_host_can_listen_on_ipv6(tmp_path: Path) -> None:
+    async with running(write_app(tmp_path, APP), host="::1") as host, ClientSession() as session:
+        async with session.get(f"{host.url}/api/hello") as answer:
+            assert await answer.text() == "x"
+        assert host.url == f"http://{os.environ['WEBSITE_HOSTNAME']}"
 
 
 @pytest.mark.parametrize("sent", [b"", b"GET /api/hello HTTP/1.1\r\nHost: x\r\n"])

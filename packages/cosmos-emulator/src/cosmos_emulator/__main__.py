@@ -46,6 +46,8 @@ def main(arguments: list[str] | None = None) -> int:
     except (OSError, ImportError) as error:
         sys.stderr.write(f"The emulator cannot start: {error}\n")
         return 1
+    except KeyboardInterrupt:  # on Windows
+        return 0
     return 0
 
 

@@ -131,8 +131,8 @@ class CosmosEmulator:
         loop = asyncio.get_running_loop()
         listener = await loop.create_server(limited, self.settings.host, self.settings.port, ssl=tls)
         stack.push_async_callback(close_listener, listener)
-        port = listener.sockets[0].getsockname()[1]
-        return f"{'https' if tls else 'http'}://{self.settings.host}:{port}/"
+        host, port = self.settings.host, listener.sockets[0].getsockname()[1]
+        return f"{'https' if tls else 'http'}://{f'[{host}]' if ':' in host else host}:{port}/"
 
     def _tls(self, directory: Path) -> ssl.SSLContext:
         try:  # cryptography is optional and slow to import

@@ -313,7 +313,8 @@ class FunctionsHost:
         if not self._sockets:
             self._sockets = await _bound_sockets(self._settings.host, self._port)
         await server.start(self._sockets)
-        authority = f"{self._settings.host}:{self._sockets[0].getsockname()[1]}"
+        host, port = self._settings.host, self._sockets[0].getsockname()[1]
+        authority = f"{f'[{host}]' if ':' in host else host}:{port}"
         self.url = f"http://{authority}"
         os.environ["WEBSITE_HOSTNAME"] = authority
 
