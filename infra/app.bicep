@@ -20,10 +20,10 @@ param corsOrigins array
 @secure()
 param clientSecret string
 
-@description('App settings. Flex Consumption rejects FUNCTIONS_WORKER_RUNTIME.')
+@description('App settings; empty ones are left out. Flex Consumption rejects FUNCTIONS_WORKER_RUNTIME.')
 param settings object
 
-var listedSettings = [for entry in items(settings): {
+var listedSettings = [for entry in filter(items(settings), setting => !empty(setting.value)): {
   name: entry.key
   value: entry.value
 }]

@@ -10,6 +10,7 @@ Both can be repeated, and neither stops a deployment: if something is missing, t
 from __future__ import annotations
 
 import json
+import locale
 import os
 import shutil
 import subprocess
@@ -208,7 +209,9 @@ def _run(program: str, *arguments: str) -> str:
     found = shutil.which(program)
     if found is None:
         raise RegistrationError(f"{program} is not installed.")
-    done = subprocess.run([found, *arguments], capture_output=True, text=True, check=False)  # noqa: S603 - az and azd
+    # On Windows, az ignores the UTF-8 mode of this process, and writes in the code page of the system.
+    encoding = locale.getencoding()
+    done = subprocess.run([found, *arguments], capture_output=True, encoding=encoding, errors="replace", check=False)  # noqa: S603 - az and azd
     if done.returncode != 0:
         raise RegistrationError(_line(done.stderr))
     return done.stdout.strip()

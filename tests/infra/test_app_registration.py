@@ -32,15 +32,17 @@ with pathlib.Path(os.environ["CALLS"]).open("a") as file:
     print(json.dumps([pathlib.Path(sys.argv[0]).name, *sys.argv[1:]]), file=file)
 """
 AZ = """
+if name := os.environ.get("TENANT_NAME"):
+    sys.stdout.reconfigure(encoding="latin-1")
 if problem := os.environ.get("AZ_FAILS"):
     sys.exit("ERROR: " + problem)
 answers = {
-    "account show": {"id": "sub", "tenantId": "tenant"},
+    "account show": {"id": "sub", "tenantId": "tenant", "tenantDisplayName": name},
     "cloud show": {"endpoints": {"microsoftGraphResourceId": os.environ["GRAPH"]}},
     "account get-access-token": {"accessToken": "token"},
 }
 command = " ".join(word for word in sys.argv[1:3] if not word.startswith("--"))
-print(json.dumps(answers[command]))
+print(json.dumps(answers[command], ensure_ascii=False))
 """
 
 
@@ -326,6 +328,11 @@ def test_without_microsoft_graph_it_says_so(tenant: Tenant, address: str) -> Non
 
     assert "Microsoft Graph" in printed
     assert "BLOG_AUTH=function-key" in printed
+
+
+def test_az_can_write_in_another_encoding(tenant: Tenant) -> None:
+    """As on Windows, where az ignores the UTF-8 mode."""
+    assert "Created the app registration" in tenant.run("create", TENANT_NAME="Müller", PYTHONUTF8="1")
 
 
 def test_no_argument_of_a_program_has_characters_that_windows_changes(tenant: Tenant) -> None:
