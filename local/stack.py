@@ -6,6 +6,7 @@ The emulator and the host are restarted if they exit. If the app has a `manage.p
 from __future__ import annotations
 
 import asyncio
+import errno
 import http.client
 import json
 import os
@@ -144,13 +145,17 @@ def _host(settings: StackSettings, say: Say) -> Service:
 
 
 def _require_free(option: str, port: int) -> None:
-    try:
-        # It sets SO_REUSEADDR except on Windows, where a port in use could then be bound.
-        socket.create_server(("127.0.0.1", port)).close()
-    except OSError as error:
-        raise StackError(
-            f"port {port} is in use{_by_whom(port)}; stop that process, or choose another port with {option}"
-        ) from error
+    # The stack listens on the first one, but `localhost` can also be the second.
+    for family, address in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
+        try:
+            # It sets SO_REUSEADDR except on Windows, where a port in use could then be bound.
+            socket.create_server((address, port), family=family).close()
+        except OSError as error:
+            if family == socket.AF_INET6 and error.errno != errno.EADDRINUSE:
+                return  # there is no IPv6
+            raise StackError(
+                f"port {port} is in use{_by_whom(port)}; stop that process, or choose another port with {option}"
+            ) from error
 
 
 def _by_whom(port: int) -> str:

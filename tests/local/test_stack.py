@@ -147,8 +147,17 @@ async def test_requests_are_logged_only_if_asked_for(
     assert "functions:" not in output
 
 
-async def test_a_port_in_use_is_reported_with_its_process(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as used:
+@pytest.mark.parametrize(
+    ("family", "address"),
+    [
+        (socket.AF_INET, "127.0.0.1"),
+        pytest.param(socket.AF_INET6, "::1", marks=pytest.mark.skipif(not socket.has_ipv6, reason="needs IPv6")),
+    ],
+)
+async def test_a_port_in_use_is_reported_with_its_process(
+    tmp_path: Path, family: socket.AddressFamily, address: str
+) -> None:
+    with socket.create_server((address, 0), family=family) as used:
         async with stack(write_app(tmp_path, APP), "--port", str(used.getsockname()[1])) as failing:
             status, output = await failing.ended()
 
