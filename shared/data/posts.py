@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from uuid import uuid4
 
 from shared.data.blog import Blog
@@ -19,7 +20,7 @@ from shared.database.container import Container, Operation, patch_of
 from shared.database.refusals import ConditionFailed, ItemExists, ItemMissing
 from shared.errors import Forbidden, IdempotencyKeyReused, PostNotFound, UserNotFound, VersionMismatch
 from shared.models.base import DELETED_TTL_S, DELETED_TYPE, Item, ItemOfPost, now
-from shared.models.post import EMPTIED, NewPost, Post, PostChanges, existing_post, post_item
+from shared.models.post import EMPTIED, HAS_COUNTABLE_VERSION, NewPost, Post, PostChanges, existing_post, post_item
 from shared.observability.spans import trace_property
 
 # Posts on the front page. Also in stored_procedures/truncateFeed.js; a test compares them.
@@ -101,7 +102,7 @@ async def _patch(
     `values` has a new `editId`.
     """
     # The predicate checks author and edit without a read. It takes no parameters; UUIDs and hex digits are safe.
-    predicate = _IS_POST
+    predicate = f"{_IS_POST} AND {HAS_COUNTABLE_VERSION}"
     if isinstance(by, SignedIn):
         predicate += f" AND c.userId = '{by.user}'"
     if if_match is not None:
@@ -118,8 +119,12 @@ async def _patch(
         post = await posts.read_latest(post_id, post_id)
         if post is not None and post.get("editId") == values["editId"]:
             return post  # the SDK resent a patch whose response was lost
-        _checked(post, post_id, if_match, by)
-        raise VersionMismatch from error
+        post = _checked(post, post_id, if_match, by)
+        if type(post.get("version", 0)) in (int, float):
+            raise VersionMismatch from error
+        with suppress(ConditionFailed):  # damaged: it counts as 0
+            await posts.patch(post_id, post_id, patch_of({"version": 0}), etag=post["_etag"])
+        return await _patch(posts, post_id, values, if_match, by, audit)
 
 
 def _checked(post: Item | None, post_id: str, if_match: Collection[str] | None, by: Caller) -> Item:

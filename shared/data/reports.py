@@ -82,6 +82,7 @@ async def dismiss(feed: Container, entry_id: str, *, if_match: Collection[str] |
             return  # the SDK has repeated the write, because the response was lost
         if entry is None or not entry.get("reportCount"):
             raise ReportNotFound(entry_id)
+        entry = ReportedItem.checked(entry)
         if if_match is not None and ReportedItem.last_edit(entry) not in if_match:
             raise VersionMismatch
         dismissed = reported_item(entry["postId"], entry["itemId"], [], dismissed_date=entry["creationDate"])

@@ -189,10 +189,11 @@ async def delete_user(
 
 async def get_author(users: Container, user_id: str) -> Item:
     """Return the user, up to some seconds stale: a point read unless cached. Raises UserNotFound."""
-    author = _authors.get((users, user_id)) or await get_user(users, user_id)
-    if is_deleted(author):
-        raise UserNotFound(user_id)
-    return author
+    author = _authors.get((users, user_id))
+    if author is not None and is_deleted(author):
+        del _authors[users, user_id]  # the user can have registered again in another process
+        author = None
+    return author or await get_user(users, user_id)
 
 
 async def get_user(users: Container, user_id: str) -> Item:
@@ -202,7 +203,8 @@ async def get_user(users: Container, user_id: str) -> Item:
         remember(users, user)
     if user is None or user.get("type", User.TYPE) != User.TYPE:
         raise UserNotFound(user_id)
-    remember(users, User.checked(user))
+    user = User.checked(user) | {"type": User.TYPE}  # which an imported user can lack
+    remember(users, user)
     return user
 
 

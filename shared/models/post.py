@@ -40,6 +40,8 @@ class PostChanges(RequestModel):
     content: PostContent
 
 
+# The condition of a patch that increments `version`, which a V1 post does not have.
+HAS_COUNTABLE_VERSION: Final = "(NOT IS_DEFINED(c.version) OR IS_NUMBER(c.version))"
 # What a deleted post has instead of what people wrote: each property of NewPost but userId, and the username.
 EMPTIED: Final = {"userUsername": "", "title": "", "content": ""}
 

@@ -19,7 +19,6 @@ from shared.models.base import (
     UserId,
     now,
 )
-from shared.models.user import since_version
 
 # How long a report counts, and how long an entry of the list lasts after its last change.
 COUNTED_S = 30 * 24 * 3600
@@ -70,7 +69,7 @@ class ReportedItem(Resource):
 
     @classmethod
     def last_edit(cls, item: Mapping[str, Any]) -> str:
-        """Return an ETag, which clients make of the date because a list has none: the latest report."""
+        """Return the date of the latest report as an ETag. Clients form it, because a list has none for its entries."""
         return f'"{item["creationDate"]}"'
 
     @classmethod
@@ -83,7 +82,7 @@ def report_item(post_id: str, item_id: str, author: Item, new: NewReport, creati
     """Return the item of a report, of which each account can have one per reported item."""
     version = {name: author[name] for name in ("nameVersion",) if name in author}
     return {
-        "id": f"report:{uuid.uuid5(_NAMESPACE, _joined(item_id, author['id'], str(since_version(author))))}",
+        "id": f"report:{uuid.uuid5(_NAMESPACE, _joined(item_id, author['id'], author['creationDate']))}",
         "type": Report.TYPE,
         "postId": post_id,
         "itemId": item_id,

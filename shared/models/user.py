@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, ClassVar, Literal
+from urllib.parse import quote
 
-from shared.errors import TooManyRenames
+from shared.errors import ItemDamaged, TooManyRenames
 from shared.models.base import (
     DELETED_TYPE,
     Date,
@@ -16,6 +17,7 @@ from shared.models.base import (
     UserId,
     Username,
     integer_of,
+    is_whole_number,
     parse_moment,
     string_of,
 )
@@ -61,15 +63,16 @@ class User(Resource):
 
     @classmethod
     def entity_tag(cls, item: Mapping[str, Any]) -> str:
-        """Return the version of the name, because only a rename changes the response.
+        """Return the version of the name and the date of the account, because nothing else changes the response.
 
-        The item's own etag changes once more when the change feed completes a rename.
+        The item's own etag changes once more when the change feed completes a rename. After a tombstone has expired, a
+        later account of the user has the same versions.
         """
-        return f'"{name_version(item)}"'
+        return f'"{name_version(item)}-{quote(item["creationDate"], safe=":")}"'
 
     @classmethod
     def last_edit(cls, item: Mapping[str, Any]) -> str:
-        """Return the ETag, which names nothing but the last rename."""
+        """Return the ETag, which changes only with the name."""
         return cls.entity_tag(item)
 
 
@@ -136,7 +139,10 @@ def user_after(tombstone: Item, user: Item) -> Item:
     """Return the item of a new user who has the ID of a deleted one.
 
     `sinceVersion` is the first `nameVersion` of the new user. Items with an earlier one are those of the deleted user.
+    Raises ItemDamaged.
     """
+    if not is_whole_number(tombstone.get("nameVersion")):
+        raise ItemDamaged(f"tombstone {tombstone['id']}: nameVersion must be a whole number")
     version = name_version(tombstone) + 1
     return user | {"nameVersion": version, "sinceVersion": version}
 

@@ -18,7 +18,7 @@ from shared.errors import CommentNotFound, DatabaseUnavailable, IdempotencyKeyRe
 from shared.models.base import Item, Resource, integer_of
 from shared.models.comment import Comment
 from shared.models.like import Like
-from shared.models.post import Post, existing_post
+from shared.models.post import HAS_COUNTABLE_VERSION, Post, existing_post
 from shared.models.report import removal_notice
 from shared.observability.spans import trace_property
 
@@ -87,7 +87,7 @@ async def remove_item(
             # The replica can lag. After a read by the primary, the next read is at least as new.
             existing_post(await posts.read_latest(post_id, post_id), post_id)
             existing = await _read(posts, post_id, item_id, kind)
-        if existing is None and (if_match is None or kind != Like.TYPE):
+        if existing is None and (not if_match or kind != Like.TYPE):
             return False
         if existing is None or not _matches(existing, if_match):
             raise VersionMismatch  # a like that was made again has the same ID
@@ -158,8 +158,7 @@ def count_patch(post_id: str, differences: Mapping[str, int], post: Item | None 
         return ("patch", (post_id, patch), {"if_match_etag": post["_etag"]})
     # A predicate takes no parameters. Nothing in it comes from a client.
     large_enough = " AND ".join(f"c.{name} >= {max(0, -n):d}" for name, n in differences.items())
-    countable = f"(NOT IS_DEFINED(c.version) OR IS_NUMBER(c.version)) AND {large_enough}"
-    predicate = f"FROM c WHERE c.type = '{Post.TYPE}' AND {countable}"
+    predicate = f"FROM c WHERE c.type = '{Post.TYPE}' AND {HAS_COUNTABLE_VERSION} AND {large_enough}"
     return ("patch", (post_id, patch_of(trace_property(), **differences, version=1)), {"filter_predicate": predicate})
 
 

@@ -41,6 +41,13 @@ async def test_a_repeated_like_returns_200_and_counts_once(api: Api) -> None:
     assert (await api.list_likes(post["id"])).body == {"items": [first.body]}
 
 
+async def test_if_none_match_allows_the_removal_of_a_like_that_does_not_exist(api: Api) -> None:
+    """The condition holds if there is nothing (https://www.rfc-editor.org/rfc/rfc9110#section-13.1.2)."""
+    post = await api.new_post(await api.new_user())
+
+    assert (await api.delete_like(post["id"], post["userId"], {"If-None-Match": "*"})).status == 204
+
+
 async def test_concurrent_likes_of_one_user_count_once(api: Api) -> None:
     author = await api.new_user()
     post = await api.new_post(author)

@@ -88,7 +88,7 @@ def test_the_modules_of_the_main_template_are_found() -> None:
 
 
 def test_azd_knows_the_settings_that_the_database_depends_on() -> None:
-    """Otherwise, `manage.py provision --check` after a deployment takes them from local.settings.json, which has others."""
+    """Otherwise, `manage.py provision --check` after a deployment takes others from local.settings.json."""
     outputs = _of_type(_parse((INFRA / "main.bicep").read_bytes()), "output_declaration")
     enabling = [
         container["enabledBy"]

@@ -55,7 +55,7 @@ from shared.propagation.failures import keep_failure
 from shared.propagation.users import handle_changed_users
 from shared.transactions.batches import remove_item
 from tests.blog import Blog, EmulatorThread
-from tests.items import a_post, unique
+from tests.items import a_comment, a_post, a_user, unique
 from tests.polling import eventually
 
 TEXT = "A text of the user."
@@ -323,6 +323,51 @@ async def test_a_user_who_registers_again_can_write_at_once(blog: Blog, clock: C
     again = await register_user(users, new, user_id=user_id, idempotency_key=None)
 
     assert (await get_author(users, user_id))["username"] == again["username"]
+
+
+async def test_a_user_who_registers_again_elsewhere_can_write_at_once(blog: Blog, clock: Clock) -> None:
+    """This process has cached the tombstone, with a later version if the tombstone has expired since."""
+    user_id = unique("signed-in")
+    await register_user(blog.users, NewUser(username=unique("ada")), user_id=user_id, idempotency_key=None)
+    async with another_process(blog) as elsewhere:
+        await delete_user(blog.users, user_id, deletion=BY_BACK_END)
+        await blog.drain()
+        with pytest.raises(UserNotFound):
+            await get_author(elsewhere.users, user_id)
+        await blog.users.delete(user_id, user_id)
+        again = await register_user(blog.users, NewUser(username=unique("eve")), user_id=user_id, idempotency_key=None)
+
+        assert (await get_author(elsewhere.users, user_id))["username"] == again["username"]
+    assert (await get_author(blog.users, user_id))["username"] == again["username"]
+
+
+async def test_the_etag_of_a_user_is_another_one_after_the_tombstone_has_expired(blog: Blog) -> None:
+    user_id, tags = unique("signed-in"), set()
+    for _ in range(2):
+        user = await register_user(blog.users, NewUser(username=unique("ada")), user_id=user_id, idempotency_key=None)
+        tags.add(User.entity_tag(user))
+        await blog.users.delete(user_id, user_id)
+
+    assert len(tags) == 2
+
+
+async def test_a_user_without_a_type_can_be_renamed_and_deleted(blog: Blog) -> None:
+    """It has been imported. The change feed recognizes a user by the type."""
+    user, name = a_user(), unique("countess")
+    untyped = {key: value for key, value in user.items() if key != "type"}
+    await blog.users.create(untyped)
+    post = await blog.posts.create(a_post(a_user("bob")) | {"commentCount": 1})
+    comment = await blog.posts.create(a_comment(post, user))
+
+    await edit_user(blog.users, user["id"], UserChanges(username=name))
+    await blog.drain()
+    renamed = await blog.posts.read(comment["id"], comment["postId"])
+    await delete_user(blog.users, user["id"], deletion=Deletion(BackEnd(), "An advertisement."))
+    await blog.drain()
+
+    assert renamed is not None
+    assert renamed["userUsername"] == name
+    assert await blog.posts.read(comment["id"], comment["postId"]) is None
 
 
 async def test_the_name_of_a_rename_that_was_running_is_released(blog: Blog) -> None:

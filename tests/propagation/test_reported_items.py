@@ -447,8 +447,9 @@ async def test_the_reason_of_a_deleted_reader_does_not_survive_in_a_later_entry(
     assert (entry["reportCount"], entry["reasons"]) == (1, ["An advertisement."])
 
 
+@pytest.mark.parametrize("has_expired", [False, True], ids=["with tombstone", "without"])
 async def test_a_later_account_can_report_what_the_deleted_one_has_reported(
-    blog: Blog, post: Item, monkeypatch: pytest.MonkeyPatch
+    blog: Blog, post: Item, monkeypatch: pytest.MonkeyPatch, has_expired: bool
 ) -> None:
     monkeypatch.setattr(users_module, "RECREATE_AFTER_S", -100)
     user_id = str(uuid4())
@@ -457,6 +458,8 @@ async def test_a_later_account_can_report_what_the_deleted_one_has_reported(
     await blog.drain()
     await delete_user(blog.users, user_id, deletion=BY_BACK_END)
     await blog.drain()
+    if has_expired:
+        await blog.users.delete(user_id, user_id)
     again = await register_user(blog.users, NewUser(username=unique("ada")), user_id=user_id, idempotency_key=None)
     await blog.drain()
 
