@@ -150,6 +150,20 @@ def test_a_repeated_hour_runs_fixed_times_once_and_intervals_throughout() -> Non
     assert throughout.astimezone(UTC) - first.astimezone(UTC) == timedelta(minutes=30)
 
 
+@pytest.mark.parametrize(
+    ("times", "expected"),
+    [
+        ("0 */10 0-5 * * *", datetime(2024, 10, 27, 3, 0, tzinfo=BERLIN)),
+        ("0 30 2 * * *", datetime(2024, 10, 28, 2, 30, tzinfo=BERLIN)),
+    ],
+)
+def test_a_timer_that_starts_in_the_second_pass_of_a_repeated_hour_waits(times: str, expected: datetime) -> None:
+    schedule = parse_schedule(times, AppSettings({"WEBSITE_TIME_ZONE": "Europe/Berlin"}))
+    second = datetime(2024, 10, 27, 2, 20, fold=1, tzinfo=BERLIN)
+
+    assert schedule.next_after(second).astimezone(UTC) == expected.astimezone(UTC)
+
+
 def test_a_time_span_is_a_fixed_interval() -> None:
     moment = datetime(2024, 1, 1, tzinfo=UTC)
 

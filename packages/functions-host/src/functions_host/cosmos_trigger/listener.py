@@ -64,8 +64,9 @@ class CosmosListener:
         self._balancing: asyncio.Task[None] | None = None
         self._monitored: tuple[LeaseStore, ContainerProxy] | None = None
         self._last_failure: InvocationError | None = None
-        # Of the batches that were lost since the last `catch_up`.
-        self._lost: list[InvocationError] = []
+        # Of the batches that were lost since the last `catch_up`. Only one error, because each holds its batch.
+        self._lost_batches = 0
+        self._last_lost: InvocationError | None = None
 
     async def start(self) -> None:
         """Create missing leases and start to acquire them. Raises ListenerStartError or AzureError."""
@@ -145,11 +146,11 @@ class CosmosListener:
             raise TimeoutError(
                 f"function '{self.function_name}' has not caught up within {timeout_s:g} s: {', '.join(left)}{failure}"
             ) from self._last_failure
-        lost, self._lost = self._lost, []
-        if lost:
+        lost, last, self._lost_batches, self._last_lost = self._lost_batches, self._last_lost, 0, None
+        if last:
             raise InvocationError(
-                f"function '{self.function_name}' failed; lost batches: {len(lost)}; last failure: {lost[-1]}"
-            ) from lost[-1].__cause__
+                f"function '{self.function_name}' failed; lost batches: {lost}; last failure: {last}"
+            ) from last.__cause__
 
     async def _left(self, wanted: float) -> list[str]:
         """Return a text for each partition with changes that were made before `wanted` and have no checkpoint."""
@@ -253,7 +254,7 @@ class CosmosListener:
         try:
             await run_with_retries(self._retry, call, halted=halted, random=random.random)
         except InvocationError as error:
-            self._lost.append(error)
+            self._lost_batches, self._last_lost = self._lost_batches + 1, error
             raise
 
 

@@ -54,8 +54,13 @@ class CronSchedule:
             offset = local.utcoffset()
             fixed = self.expression.next_after(local.replace(tzinfo=None))
             return (fixed - (offset or timedelta())).replace(tzinfo=UTC).astimezone(self.zone)
-        wall = self.expression.next_after(local.replace(tzinfo=None))
-        return wall.astimezone() if self.zone is None else wall.replace(tzinfo=self.zone)
+        wall = local.replace(tzinfo=None)
+        while True:
+            wall = self.expression.next_after(wall)
+            found = wall.astimezone() if self.zone is None else wall.replace(tzinfo=self.zone)
+            # In the second pass of the hour, the time of the first pass is in the past.
+            if found.astimezone(UTC) > moment.astimezone(UTC):
+                return found
 
 
 def parse_schedule(text: str, settings: AppSettings) -> Schedule:
