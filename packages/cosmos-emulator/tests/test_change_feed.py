@@ -191,6 +191,21 @@ async def test_the_feed_of_a_whole_container_resumes_from_one_number(raw: RawCli
     assert etag.strip('"').isdecimal()
 
 
+@pytest.mark.parametrize("partitions", [150])
+async def test_the_feed_of_a_whole_container_has_a_position_in_any_number_of_partitions(
+    raw: RawClient, container: ContainerProxy
+) -> None:
+    """Python prints integers of at most 4,300 digits."""
+    await container.create_item({"id": "1", "pk": "p"})
+    headers = {"A-IM": "Incremental Feed"}
+
+    first = await raw.send("GET", PATH, kind="docs", link=CONTAINER, headers=headers)
+    headers["If-None-Match"] = first.headers["etag"]
+    second = await raw.send("GET", PATH, kind="docs", link=CONTAINER, headers=headers)
+
+    assert (first.status, ids(first), second.status) == (200, ["1"], 304)
+
+
 async def test_the_feed_omits_expired_items(database: DatabaseProxy, clock: Clock) -> None:
     container = await database.create_container("ttl", PartitionKey("/pk"), default_ttl=5)
     await container.create_item({"id": "a", "pk": "p"})

@@ -40,6 +40,20 @@ def test_version_2_matches_the_published_vectors(header: str, epk: str) -> None:
     assert V2.of_header(header).epk == epk
 
 
+@pytest.mark.parametrize(
+    ("value", "header"),
+    [
+        (1234567890123456789, "[1.2345678901234568E+18]"),
+        (10**16, "[1E+16]"),
+        (1e16, "[10000000000000000]"),
+        (9007199254740993, "[9007199254740992]"),
+    ],
+)
+def test_a_number_in_a_key_is_a_double(value: float, header: str) -> None:
+    """.NET and Java send doubles: `new PartitionKey(1234567890123456789L)`."""
+    assert V2.of_document({"a": value}).text == V2.of_header(header).text
+
+
 def test_version_1_matches_the_published_vector() -> None:
     assert V1.of_header('["p1"]').epk == "05C1CFEDCF076008713200"
 

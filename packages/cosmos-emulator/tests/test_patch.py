@@ -59,6 +59,8 @@ async def test_an_operation_changes_its_path(
     [
         {"op": "add", "path": "/list/5", "value": 1},
         {"op": "add", "path": "/none/x", "value": 1},
+        {"op": "add", "path": f"/list/{'1' * 5000}", "value": 1},
+        {"op": "add", "path": f"/list/{'1' * 5000}/x", "value": 1},
         {"op": "replace", "path": "/none", "value": 1},
         {"op": "remove", "path": "/none"},
         {"op": "remove", "path": "/list/3"},
@@ -82,6 +84,15 @@ async def test_an_invalid_operation_changes_nothing(
         await container.patch_item("a", "p", [{"op": "set", "path": "/first", "value": 1}, operation])
 
     assert await container.read_item("a", "p") == item
+
+
+async def test_an_increment_beyond_64_bits_is_a_double(container: ContainerProxy, item: dict[str, Any]) -> None:
+    await container.replace_item("a", {**item, "n": 2**64 - 1})
+
+    patched = await container.patch_item("a", "p", [{"op": "incr", "path": "/n", "value": 5}])
+
+    assert patched["n"] == float(2**64)
+    assert (await container.read_item("a", "p"))["n"] == float(2**64)
 
 
 @pytest.mark.parametrize("largest", [sys.float_info.max, -sys.float_info.max])

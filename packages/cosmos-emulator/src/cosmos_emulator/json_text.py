@@ -13,8 +13,9 @@ Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
 JsonObject = dict[str, Json]
 
 MAX_NESTING: Final = 128
-_STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
-_EXACT_INTEGERS: Final = 2.0**53
+# A string without an end takes the rest, or each of its escaped quotes would begin another search.
+_STRING: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)', re.DOTALL)
+EXACT_INTEGERS: Final = 2.0**53
 
 
 def parse(data: bytes | str) -> Json:
@@ -56,7 +57,7 @@ def dump(value: object) -> bytes:
     try:
         return orjson.dumps(value)
     except TypeError:
-        return orjson.dumps(value, default=_as_double)
+        return orjson.dumps(_with_doubles(value))
 
 
 def normalized(value: Json, depth: int = 0) -> Json:
@@ -86,10 +87,13 @@ def _check_depth(depth: int) -> None:
 
 
 def _number(value: float) -> int | float:
-    return int(value) if value.is_integer() and abs(value) <= _EXACT_INTEGERS else value
+    return int(value) if value.is_integer() and abs(value) <= EXACT_INTEGERS else value
 
 
-def _as_double(value: object) -> float:
-    if isinstance(value, int):
-        return float(value)
-    raise TypeError(f"{type(value).__name__} is not JSON")
+def _with_doubles(value: object) -> object:
+    """Replace the integers that orjson refuses."""
+    if isinstance(value, dict):
+        return {name: _with_doubles(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [*map(_with_doubles, value)]
+    return float(value) if type(value) is int and not -(2**63) <= value < 2**64 else value

@@ -61,6 +61,7 @@ STRINGS = [
     ("REPLICATE('ab', 3)", "ababab"),
     ("REPLICATE('a', 10001)", UNDEFINED),
     ("REPLICATE('a', -1)", UNDEFINED),
+    ("REPLICATE('', 1e300)", ""),
     ("REGEXMATCH('abcd', 'ABC')", False),
     ("REGEXMATCH('abcd', 'ABC', 'i')", True),
     ("RegexMatch('abcd', 'ab c', 'x')", True),
@@ -201,6 +202,8 @@ MOMENT = "'2020-07-03T23:30:01.1234567Z'"
 DATES = [
     (f"DateTimeAdd('yy', 1, {MOMENT})", "2021-07-03T23:30:01.1234567Z"),
     (f"DateTimeAdd('mm', -1, {MOMENT})", "2020-06-03T23:30:01.1234567Z"),
+    (f"DateTimeAdd('yyyy', 3000000000, {MOMENT})", UNDEFINED),
+    (f"DateTimeAdd('mm', -3e20, {MOMENT})", UNDEFINED),
     ("DateTimeAdd('mm', 1, '2020-01-31T00:00:00.0000000Z')", "2020-02-29T00:00:00.0000000Z"),
     ("DateTimeAdd('hh', 5, '2020-12-31T20:00:00Z')", "2021-01-01T01:00:00.0000000Z"),
     ("DateTimeAdd('mcs', 1, '2020-01-01T00:00:00.0000000Z')", "2020-01-01T00:00:00.0000010Z"),

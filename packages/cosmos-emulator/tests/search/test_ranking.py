@@ -145,6 +145,20 @@ async def test_ranking_does_not_filter(database: DatabaseProxy) -> None:
     assert await ids(container, query) == ["tree", "red", "bicycle", "none"]
 
 
+@pytest.mark.parametrize("vector", [[0, 0], [1e39, 0], None], ids=["zero", "infinite", "none"])
+@pytest.mark.parametrize("first", [True, False])
+async def test_a_vector_without_a_distance_ranks_last_in_a_hybrid_search(
+    database: DatabaseProxy, vector: list[float] | None, first: bool
+) -> None:
+    container = await create(database)
+    odd = {"id": "odd", "pk": "odd", "t": "red car"} | ({} if vector is None else {"v": vector})
+    others = [{"id": name, "pk": name, "t": "red red", "v": [1, 0]} for name in ("a", "b")]
+    for one in [odd, *others] if first else [*others, odd]:
+        await container.create_item(one)
+
+    assert (await ids(container, f"SELECT TOP 3 c.id FROM c {BY_BOTH}"))[2] == "odd"
+
+
 @pytest.mark.parametrize("pk", [None, "p"])
 async def test_hybrid_search_fuses_ranks(database: DatabaseProxy, pk: str | None) -> None:
     container = await create(database)

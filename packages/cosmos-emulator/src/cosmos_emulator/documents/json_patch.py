@@ -138,7 +138,7 @@ def _parent(document: JsonObject, steps: list[str]) -> dict[str, Json] | list[Js
     for step in steps[:-1]:
         if isinstance(value, dict) and step in value:
             value = value[step]
-        elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+        elif isinstance(value, list) and _is_index(step) and int(step) < len(value):
             value = value[int(step)]
         else:
             raise _MissingParent(step)
@@ -153,8 +153,12 @@ def _steps(path: Json | object) -> list[str]:
     return [step.replace("~1", "/").replace("~0", "~") for step in path[1:].split("/")]
 
 
+def _is_index(step: str) -> bool:
+    return step.isdecimal() and len(step) < 10  # Python parses at most 4,300 digits
+
+
 def _index(step: str) -> int:
-    if not step.isdecimal():
+    if not _is_index(step):
         raise _refused(f"{step!r} is not an array index")
     return int(step)
 

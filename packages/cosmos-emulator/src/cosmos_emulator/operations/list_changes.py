@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC
+from decimal import Decimal
 from email.utils import parsedate_to_datetime
 from typing import Final, Protocol, TypeVar
 
@@ -192,13 +193,13 @@ def _packed(slices: list[Slice], lsns: list[int]) -> str:
     packed = 0
     for one, lsn in zip(slices, lsns, strict=True):
         packed = packed << _SLOT_BITS | (one.partition.index + 1) << _LSN_BITS | lsn
-    return str(packed)
+    return str(Decimal(packed))  # str(int) has at most 4,300 digits
 
 
 def _unpacked(etag: str, slices: list[Slice]) -> list[int]:
     """Return each slice's LSN: its own or, after a split, that of the partition that was split."""
     found: dict[str, int] = {}
-    packed = int(etag) if etag.isdecimal() and len(etag) <= 30 * len(slices) else -1
+    packed = int(Decimal(etag)) if etag.isdecimal() and len(etag) <= 30 * len(slices) else -1
     if 0 <= packed < 1 << _LSN_BITS:
         return [packed] * len(slices)
     while packed > 0:

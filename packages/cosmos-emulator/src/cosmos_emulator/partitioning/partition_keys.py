@@ -175,6 +175,8 @@ def _component(value: Json | UndefinedKey) -> KeyComponent:
         return UNDEFINED_KEY
     if isinstance(value, list):
         raise CosmosError(400, "A partition key value must be a string, number, boolean or null, not an array.")
+    if type(value) is int and abs(value) > json_text.EXACT_INTEGERS:
+        value = float(value)  # a number in a key is a double, as in the SDKs (.NET: PartitionKey.cs)
     if isinstance(value, float):
         normal = json_text.normalized(value)
         return normal if isinstance(normal, int | float) else value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import ModuleType
@@ -83,7 +84,7 @@ class _Function:
         score: float = vectors.score(first, second, embedding.distance)
         if self.name == "VECTORDISTANCE":
             score = vectors.distance_of(score, embedding.distance)
-        return score
+        return score if math.isfinite(score) else UNDEFINED  # as for a zero vector and cosine
 
     def _contains(self, text: JsonOrUndefined, *phrases: JsonOrUndefined) -> JsonOrUndefined:
         for phrase in phrases:

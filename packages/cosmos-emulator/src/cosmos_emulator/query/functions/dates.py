@@ -107,7 +107,7 @@ def _date_time_add(part: JsonOrUndefined, amount: JsonOrUndefined, moment: JsonO
         return UNDEFINED
     try:
         return _text(_moved(ticks, unit, int(amount)))
-    except ValueError:
+    except (ValueError, OverflowError):
         return UNDEFINED
 
 

@@ -127,7 +127,7 @@ def _replicate(text: JsonOrUndefined, times: JsonOrUndefined) -> str | Undefined
         return UNDEFINED
     if times < 0 or len(text) * times > MAX_REPLICATED:
         return UNDEFINED
-    return text * int(times)
+    return text * int(times) if text else text
 
 
 def _string_join(parts: JsonOrUndefined, separator: JsonOrUndefined) -> str | Undefined:
