@@ -197,10 +197,10 @@ class _Seeding:
         index = await FrontPageIndex.read(self.blog.feed)
         copies = Copies(self.blog.feed, self.blog.posts, partition_key="type")
 
-        async def put(post: Item) -> None:
-            await copies.put(post, exists=index.has(post))
+        async def put(copy: Item) -> None:
+            await copies.put_copy(copy, exists=index.has(copy))
 
-        await for_each([post for post in self.newest.values() if index.admits(post)], put, concurrency=self.concurrency)
+        await for_each([copy for copy in self.newest.values() if index.admits(copy)], put, concurrency=self.concurrency)
         await trim(copies, await FrontPageIndex.read(self.blog.feed))
 
 

@@ -49,9 +49,13 @@ class Copies:
 
     async def put(self, post: Item, *, exists: bool = True) -> None:
         """`write` the copy and, if necessary, read the post and `check` the copy. Raises NoProgress."""
-        if await self.write(post, exists=exists):
+        await self.put_copy(short_form(post), exists=exists)
+
+    async def put_copy(self, copy: Item, *, exists: bool = True) -> None:
+        """`put` a finished copy, whose content is no longer Markdown. Raises NoProgress."""
+        if await self._write_copy(copy, exists=exists):
             # By the primary: on a lagging replica, a new post is missing and a deleted one exists.
-            await self.check(short_form(post), await self.posts.read_latest(post["id"], post["id"]))
+            await self.check(copy, await self.posts.read_latest(copy["id"], copy["id"]))
 
     async def write(self, post: Item, *, exists: bool = True) -> bool:
         """Write `post` to its copy, unless the copy is newer: one write if `exists` is correct, otherwise two.
@@ -60,7 +64,9 @@ class Copies:
         since. The same applies if the copy is already at this version: its creation may have failed before the check.
         Raises NoProgress.
         """
-        copy = short_form(post)
+        return await self._write_copy(short_form(post), exists=exists)
+
+    async def _write_copy(self, copy: Item, *, exists: bool) -> bool:
         for _ in range(COPY_ATTEMPTS):
             if exists:
                 with suppress(ItemMissing):
@@ -69,7 +75,7 @@ class Copies:
                 await self.container.create(copy, post_trigger=self.trigger)
                 return True
             exists = True
-        raise NoProgress(f"the copy of post {post['id']} was created and deleted {COPY_ATTEMPTS} times")
+        raise NoProgress(f"the copy of post {copy['id']} was created and deleted {COPY_ATTEMPTS} times")
 
     async def create_all(self, copies: Sequence[Item]) -> list[Item]:
         """Create up to 100 copies with one partition key in one batch; return those that this call created.

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from hypothesis import HealthCheck, Phase, example, given, settings
+from hypothesis import strategies as st
 
 from management.rebuild import rebuild
 from management.seeding.plan import SeedPlan
@@ -24,7 +26,7 @@ from shared.models.comment import NewComment
 from shared.models.post import PostChanges, short_form
 from shared.models.user import UserChanges
 from shared.propagation import copies
-from tests.blog import Blog
+from tests.blog import Blog, EmulatorThread, new_blog
 from tests.items import a_comment, a_like, a_post, a_user
 from tests.management.breakages import (
     ABANDONED_RESERVATIONS,
@@ -54,6 +56,10 @@ async def _etags(blog: Blog) -> list[str]:
 
 def _without(item: Item, *names: str) -> Item:
     return {name: value for name, value in item.items() if name not in names}
+
+
+def _without_system_properties(item: Item | None) -> Item:
+    return {name: value for name, value in (item or {}).items() if not name.startswith("_")}
 
 
 async def _fill_like_the_articles_v1(blog: Blog) -> None:
@@ -192,6 +198,31 @@ async def test_rebuild_replaces_summaries_that_were_cut_in_the_markdown(blog: Bl
     assert copy is not None
     assert copy["content"] == "This is a link."
     assert [one for one in await verify(managed) if post["id"] in one.subject] == []
+
+
+# The summary of each text of the example is Markdown, too.
+@settings(max_examples=3, phases=[Phase.explicit, Phase.generate], suppress_health_check=list(HealthCheck))
+@example(["The `__init__` method", "`*args*`", "\\# heading", "&amp;amp;"])
+@given(st.lists(st.text("a *_`[]()!#\n>-|&;\\", min_size=1, max_size=60).filter(str.strip), min_size=20, max_size=20))
+async def test_stale_copies_become_the_short_forms_of_their_posts(
+    emulator: EmulatorThread, contents: list[str]
+) -> None:
+    async with new_blog(emulator) as blog:
+        user = await blog.users.create(a_user())
+        wanted = {}
+        for content in contents:
+            post = await blog.posts.create(a_post(user, content=content) | {"version": 2})
+            wanted[post["id"]] = short_form(post)
+            stale = short_form(post) | {"content": "A former text."}
+            await blog.users.create(stale | {"version": 1})
+            await blog.feed.create(stale)
+
+        await _rebuild(blog.stored)
+
+        for container, key in ((blog.users, user["id"]), (blog.feed, "post")):
+            stored = {post_id: await container.read(post_id, key) for post_id in wanted}
+            assert {post_id: _without_system_properties(copy) for post_id, copy in stored.items()} == wanted
+        assert await verify(blog.stored) == []
 
 
 async def test_rebuild_finishes_a_rename_and_a_deletion(blog: Blog, managed: ManagedBlog) -> None:

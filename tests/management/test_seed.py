@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -30,6 +31,13 @@ from tests.blog import Blog, new_blog
 
 _PLAN = SeedPlan(users=5)
 _PLANS = pytest.mark.parametrize("plan", [SeedPlan(), Sample()], ids=["generated", "sample"])
+
+
+class _Quoting(SeedPlan):
+    """The summary of each post is Markdown, too."""
+
+    def posts(self, index: int, author: Item) -> Iterator[Item]:
+        return (post | {"content": "The `__init__` method"} for post in super().posts(index, author))
 
 
 class _Interrupted(Exception):
@@ -72,6 +80,12 @@ async def test_a_seeded_blog_passes_verification(managed: ManagedBlog) -> None:
     assert await verify(managed) == []
     assert (count.users, count.posts) == (5, count.planned_posts)
     assert count.responses > 0
+
+
+async def test_the_summaries_of_a_seeded_blog_are_those_of_its_posts(managed: ManagedBlog) -> None:
+    await _seed(managed, _Quoting(users=2))
+
+    assert await verify(managed) == []
 
 
 async def test_equal_seeds_generate_equal_blogs(blog: Blog, managed: ManagedBlog) -> None:
