@@ -106,7 +106,6 @@ class Census:
     # (user ID, post ID)
     copies: list[tuple[str, str]] = field(default_factory=list)
     feed: list[str] = field(default_factory=list)
-    newest: frozenset[str] = frozenset()
 
 
 async def take_census(blog: Blog, count: ItemCount) -> Census:
@@ -267,8 +266,8 @@ class _Reader:
                 self.census.copies.append((copy["userId"], copy["id"]))
 
     async def read_feed(self) -> None:
-        self.census.newest = frozenset(self.newest.values())
-        missing = set(self.census.newest)
+        newest = set(self.newest.values())
+        missing = set(newest)
         async for copy in self._stream(self.blog.feed, _ALL):
             if copy.get("type") == ReportedItem.TYPE:
                 self._obeys("feed", "reported item", copy)
@@ -282,7 +281,7 @@ class _Reader:
             post = self.posts.get(copy["id"])
             if post is not None and post.state is _State.MALFORMED:
                 continue
-            if copy["id"] not in self.census.newest or post is None or post.fingerprint != fingerprint(copy):
+            if copy["id"] not in newest or post is None or post.fingerprint != fingerprint(copy):
                 self.census.feed.append(copy["id"])
         self.census.feed.extend(post_id for post_id in missing if self.posts[post_id].state is _State.LIVE)
 

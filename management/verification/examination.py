@@ -19,6 +19,7 @@ from shared.models.like import Like
 from shared.models.post import Post
 from shared.models.user import User, is_deleted, is_of_deleted, name_version
 from shared.propagation.concurrency import for_each
+from shared.propagation.copies import FrontPageIndex
 
 _LASTING = (
     f"SELECT VALUE c.id FROM c WHERE c.type IN ('{Comment.TYPE}', '{Like.TYPE}')"  # noqa: S608 - constants
@@ -41,7 +42,7 @@ _RESTORE_POST = (
 
 async def examine(blog: Blog, census: Census) -> list[Finding]:
     """Return all findings. Raises DatabaseUnavailable."""
-    examination = _Examination(blog, census.newest, list(census.findings))
+    examination = _Examination(blog, list(census.findings))
     await for_each(census.date_like, examination.date_like)
     await for_each(census.expiring, examination.expiring)
     await for_each(dict.fromkeys(census.users), examination.user)
@@ -58,7 +59,6 @@ async def examine(blog: Blog, census: Census) -> list[Finding]:
 @dataclass
 class _Examination:
     blog: Blog
-    newest: frozenset[str]
     findings: list[Finding] = field(default_factory=list)
 
     def _found(self, kind: Kind, subject: str, detail: str, advice: str = REBUILD) -> None:
@@ -178,15 +178,22 @@ class _Examination:
             self._found(Kind.COPY_STALE, subject, "; ".join(faults))
 
     async def feed_copy(self, post_id: str) -> None:
+        """Compare the post with the front page as it is now: since the census, other posts can have changed it.
+
+        Costs two point reads and, unless the post is missing, a query of the front page.
+        """
         subject = f"post {post_id}"
         wanted = await wanted_copy(self.blog.posts, post_id)
         copy = await self.blog.feed.read(post_id, Post.TYPE)
+        if wanted is None:
+            if copy is not None:
+                self._found(Kind.FEED_SURPLUS, subject, "a copy exists, but the post does not")
+            return
+        front_page = await FrontPageIndex.read(self.blog.feed, surplus=0)
         if copy is None:
-            if wanted is not None and post_id in self.newest:
+            if front_page.admits(wanted) and not front_page.has(wanted):
                 self._found(Kind.FEED_MISSING, subject, "one of the newest posts, but not in the feed")
-        elif wanted is None:
-            self._found(Kind.FEED_SURPLUS, subject, "a copy exists, but the post does not")
-        elif post_id not in self.newest:
+        elif not front_page.admits(wanted):
             self._found(Kind.FEED_SURPLUS, subject, "in the feed, but not one of the newest posts")
         elif faults := differences(copy, wanted):
             self._found(Kind.FEED_STALE, subject, "; ".join(faults))

@@ -11,6 +11,7 @@ import pytest
 from management.seeding.plan import Range, SeedPlan
 from management.seeding.writing import seed
 from management.terminal import SeedCount
+from management.verification import census
 from management.verification.copies import FIELDS
 from management.verification.findings import Finding, Kind
 from management.verify import is_broken, verify, verify_within
@@ -21,6 +22,7 @@ from shared.data.username_reservations import reservation_item
 from shared.database.container import Container
 from shared.models.base import Item
 from shared.models.post import short_form
+from shared.propagation import copies
 from shared.propagation.change_feeds import POSTS_CHANGE_FEED
 from shared.propagation.failures import keep_failure
 from tests.blog import Blog
@@ -98,9 +100,10 @@ async def test_verify_compares_the_feed_with_the_100_newest_posts(blog: Blog, ma
     plan = SeedPlan(users=2, posts_per_user=Range(51, 51), comments_per_post=Range(0, 0), likes_per_post=Range(0, 0))
     await seed(managed, plan, SeedCount(), concurrency=8)
     posts = [post for index in range(2) for post in plan.posts(index, plan.user(index))]
-    oldest, *_, newest = sorted(posts, key=lambda post: (post["creationDate"], post["id"]))
+    oldest, older, *_, newest = sorted(posts, key=lambda post: (post["creationDate"], post["id"]))
     await blog.feed.delete(newest["id"], "post")
-    await blog.feed.create(short_form(oldest))
+    for post in (oldest, older):  # `older` is one of the 100 until `newest` is in the feed
+        await blog.feed.create(short_form(post))
 
     findings = await verify(managed)
 
@@ -182,6 +185,38 @@ async def test_changes_during_the_census_are_not_reported(blog: Blog, seeded: Ma
     changing = ManagedBlog(ChangingUsers(blog.users.proxy), blog.posts, blog.feed, blog.failures)
 
     assert await verify(changing) == []
+
+
+@pytest.mark.parametrize("command", ["create", "delete"])
+async def test_posts_created_or_deleted_before_the_feed_is_read_are_not_reported(
+    blog: Blog, seeded: ManagedBlog, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """A post leaves a front page of two posts, or returns to it, after the census has read `posts`."""
+    monkeypatch.setattr(census, "FRONT_PAGE_LENGTH", 2)
+    monkeypatch.setattr(copies, "FRONT_PAGE_LENGTH", 2)
+    newest = a_post(AUTHOR)
+    if command == "delete":
+        await blog.posts.create(newest)
+        await blog.drain()
+
+    class ChangingFeed(Container):
+        def query_across(self, text: str, parameters: Any, *, page_size: int) -> Any:
+            rows = super().query_across(text, parameters, page_size=page_size)
+            return self._after_a_command(rows) if text == "SELECT * FROM c" else rows
+
+        async def _after_a_command(self, rows: Any) -> Any:
+            if command == "create":
+                await blog.posts.create(newest)
+            else:
+                await delete_post(blog.posts, newest["id"], deletion=BY_BACK_END)
+            await blog.drain()
+            async for row in rows:
+                yield row
+
+    changing = ManagedBlog(blog.users, blog.posts, ChangingFeed(blog.feed.proxy), blog.failures)
+
+    assert await verify(changing) == []
+    assert await verify(seeded) == []
 
 
 def test_compared_fields_are_those_of_the_short_form() -> None:
