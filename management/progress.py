@@ -123,7 +123,7 @@ def _age_and_number(oldest: Item, headers: Mapping[str, str]) -> tuple[int, int]
     if not isinstance(number, int) or not isinstance(second, int):
         raise UnreadableLeasesError("A change has no _lsn or no _ts.")
     latest = _latest_lsn(headers.get("x-ms-session-token", ""))
-    return max(0, _server_time(headers.get("date", "")) - second), max(1, latest - number + 1)
+    return max(0, server_time(headers.get("date", "")) - second), max(1, latest - number + 1)
 
 
 def _latest_lsn(session_token: str) -> int:
@@ -135,7 +135,7 @@ def _latest_lsn(session_token: str) -> int:
     return int(number)
 
 
-def _server_time(date: str) -> int:
+def server_time(date: str) -> int:
     """Parse a `Date` header, or use the local clock."""
     try:
         return int(parsedate_to_datetime(date).timestamp())
