@@ -194,8 +194,10 @@ class Repairs:
                 reserved = await username_reservations.reserve(users, user["username"], user_id, name_version(user))
             except ItemDamaged:
                 key = username_reservations.reservation_id(user["username"])
-                if (damaged := await users.read_latest(key, key)) is not None:
-                    await users.delete(key, key, etag=damaged["_etag"])
+                held = await users.read_latest(key, key)
+                if held is None or not username_reservations.fault_of(held):
+                    return  # its owner is damaged, or it has changed since
+                await users.delete(key, key, etag=held["_etag"])
                 reserved = await username_reservations.reserve(users, user["username"], user_id, name_version(user))
             if "ttl" in reserved.item:
                 permanent = {name: value for name, value in reserved.item.items() if name != "ttl"}

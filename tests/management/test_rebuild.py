@@ -170,6 +170,16 @@ async def test_users_with_one_name_are_named_and_one_must_be_renamed(blog: Blog,
     assert finding.advice.startswith("Rename this user, who does not own the name")
 
 
+async def test_the_name_of_a_damaged_user_stays_reserved_for_them(blog: Blog, managed: ManagedBlog) -> None:
+    ada = await blog.users.create(a_user() | {"creationDate": 3})
+    reservation = await blog.users.create(reservation_item(ada["username"], ada["id"], 0))
+    await blog.users.create(a_user() | {"username": ada["username"].upper()})
+
+    await _rebuild(managed)
+
+    assert await blog.users.read(reservation["id"], reservation["id"]) == reservation
+
+
 async def test_rebuild_replaces_a_copy_that_claims_a_later_version(blog: Blog, managed: ManagedBlog) -> None:
     user = await blog.users.create(a_user())
     post = await blog.posts.create(a_post(user))
