@@ -22,7 +22,7 @@ from shared.database.container import Container, patch_of
 from shared.database.refusals import ConditionFailed, ItemExists, ItemMissing
 from shared.database.retries import RESERVE_ATTEMPTS
 from shared.errors import DatabaseUnavailable, ItemDamaged, UsernameTaken
-from shared.models.base import Item, is_item_id
+from shared.models.base import Item, is_item_id, is_whole_number
 from shared.models.user import User, is_deleted, name_version
 
 TYPE = "username"
@@ -130,11 +130,13 @@ async def claim_abandoned(users: Container, reservation: Item, owner: Item | Non
 def _is_given_up(reservation: Item, owner: Item | None) -> bool | None:
     """Return whether the owner was renamed or deleted since. None if only the age of the reservation shows it.
 
-    A command that has not written its user yet is running or has crashed.
+    A command that has not written its user yet is running or has crashed. Raises ItemDamaged.
     """
     if owner is not None:
         if not is_deleted(owner) and reservation_id(User.checked(owner)["username"]) == reservation["id"]:
             return False
+        if not is_whole_number(name_version(owner)):
+            raise ItemDamaged(f"tombstone {owner['id']}: nameVersion must be a whole number")
         if name_version(owner) > reservation["nameVersion"]:
             return True
     return None
