@@ -67,14 +67,17 @@ async def list_failures(configuration: Settings, *, source: str | None, as_json:
 
 
 async def replay_failures(configuration: Settings, ids: Collection[str], *, source: str | None, as_json: bool) -> int:
-    """Replay failures by ID, or all; return BROKEN if any fails again."""
+    """Replay failures by ID, or all up to a limit; return BROKEN if any fails again or is left."""
     from management import failure_report, failures
 
     async with signed_in(configuration) as client:
         blog = await open_blog(client, configuration.database)
         with failure_report.replay_report(as_json=as_json) as report:
             found = await failures.find_failures(blog, ids, source)
-            went_well = await failures.replay_failures(blog, found, report)
+            went_well = await failures.replay_failures(blog, found[: failures.MOST], report)
+    if len(found) > failures.MOST:
+        terminal.say_to_stderr("More failures are stored. Run the command again.")
+        return BROKEN
     return SUCCESS if went_well else BROKEN
 
 

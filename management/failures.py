@@ -125,12 +125,15 @@ async def state_of(blog: Blog, failure: Failure) -> ItemState:
 
 
 async def find_failures(blog: Blog, ids: Collection[str], source: str | None) -> list[Failure]:
-    """Return the failures with these IDs, or up to `MOST`. Raises ManagementError for unknown IDs."""
+    """Return the failures with these IDs, or up to `MOST` and one more if there are more.
+
+    Raises ManagementError for unknown IDs.
+    """
     found: list[Failure] = []
     async for failure in list_failures(blog, source):
         if not ids or failure.id in ids:
             found.append(failure)
-        if len(found) == MOST:
+        if len(found) > MOST:
             break
     unknown = sorted(set(ids) - {failure.id for failure in found})
     if unknown:

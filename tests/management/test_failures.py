@@ -247,6 +247,21 @@ async def test_the_failures_commands_print_results_and_set_exit_codes(blog: Blog
     assert "Request charge: " in rest.stderr
 
 
+async def test_a_replay_of_all_says_if_there_are_more_than_its_limit(
+    blog: Blog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("management.failures.MOST", 2)
+    for poison in [await _poison(blog) for _ in range(4)]:
+        await _repair(blog, poison)
+
+    first, last = [await manage_blog(blog, "failures", "replay", "--all", "--json") for _ in range(2)]
+
+    assert "More failures are stored. Run the command again." in first.stderr
+    assert len(first.stdout.splitlines()) == len(last.stdout.splitlines()) == 2
+    assert "More" not in last.stderr
+    assert (first.exit_code, last.exit_code) == (1, 0)
+
+
 async def test_control_characters_in_items_are_escaped(blog: Blog) -> None:
     hostile = {"id": "f", "source": "s", "itemId": "i\x1b[2J", "error": {"type": "E", "message": "a\nb [bold]"}}
     await blog.failures.create(hostile)
