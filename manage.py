@@ -241,7 +241,8 @@ def replay_failures_command(
 ) -> None:
     """Handle the current state of failed items again.
 
-    Deletes a failure if the replay succeeds or the item no longer exists. Exits with 1 if any item fails again.
+    Deletes a failure if the replay succeeds or the item no longer exists. Exits with 1 if any item fails again,
+    or if there are more failures than one run replays.
     """
     if bool(ids) == every:
         raise typer.BadParameter("Pass failure IDs, or --all to replay every failure.")
