@@ -43,7 +43,7 @@ def test_items_store_the_number_of_renames_unless_it_is_zero(renames: int) -> No
     assert {item.get("nameVersion") for item in _items_by(user)} == {renames or None}
     assert {item["userUsername"] for item in _items_by(user)} == {user["username"]}
     assert name_version(user) == renames
-    assert User.entity_tag(user) == f'"{renames}"'
+    assert User.entity_tag(user) == f'"{renames}-{user["creationDate"]}"'
 
 
 def test_likes_of_one_user_and_post_have_the_same_id() -> None:
