@@ -41,7 +41,7 @@ function report(text) {
 /** Send a request. Without the cookie of the inspector, it is not shown there. */
 async function request(method, path, options = { credentials: "omit" }) {
   const body = method === "GET" ? null : JSON.stringify({ visit });
-  return (await send(path, { ...options, method, headers: { ...JSON_TYPE, ...options.headers }, body })).json();
+  return (await send(path, { ...options, method, headers: { ...JSON_TYPE, ...options.headers }, body })).body;
 }
 
 /** Send a request that is measured, in a trace of its own. */

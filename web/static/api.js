@@ -39,22 +39,24 @@ export class Refusal extends Error {
  * Send a request, with the session. Throws Refusal.
  * @param {string} url
  * @param {RequestInit} options
- * @returns {Promise<Response>}
+ * @param {"json" | "text"} type of the body
+ * @returns {Promise<{status: number, etag: string | null, body: any}>}
  */
-export async function send(url, options = {}) {
+export async function send(url, options = {}, type = "json") {
   const brought = sessionToken();
   const headers = { ...options.headers, ...(brought && { [HEADER]: brought }) };
-  let response;
   try {
-    response = await fetch(url, { ...options, headers });
+    const response = await fetch(url, { ...options, headers });
+    keepSession(response, brought);
+    if (!response.ok) throw await refusal(response);
+    // Read here, because the connection can also break before the end of the body.
+    const body = response.status === 204 ? null : await response[type]();
+    return { status: response.status, etag: response.headers.get("ETag"), body };
   } catch (error) {
-    if (error.name === "AbortError") throw error;
+    if (error instanceof Refusal || error.name === "AbortError") throw error;
     const reason = navigator.onLine ? "The blog cannot be reached." : "You are offline.";
     throw new Refusal(0, `${reason} Try again when you are connected.`);
   }
-  keepSession(response, brought);
-  if (!response.ok) throw await refusal(response);
-  return response;
 }
 
 /**
@@ -74,10 +76,9 @@ export async function command(method, path, body, { etag, isRepeatable = method 
     headers["Idempotency-Key"] = key;
   }
   try {
-    const response = await send(`/api${path}`, { method, headers, body: body && JSON.stringify(body) });
+    const answer = await send(`/api${path}`, { method, headers, body: body && JSON.stringify(body) });
     tabStorage.remove(unanswered);
-    const answer = response.status === 204 ? null : await response.json();
-    return { status: response.status, etag: response.headers.get("ETag"), body: answer };
+    return answer;
   } catch (error) {
     if (error.status >= 400 && error.status < 500 && error.status !== 429) tabStorage.remove(unanswered);
     throw error;
@@ -109,17 +110,14 @@ export function previewComment(content) {
 
 async function rendered(path, content, signal) {
   const headers = { "Content-Type": "application/json" };
-  const page = await parse(await send(path, { method: "POST", headers, body: JSON.stringify({ content }), signal }));
+  const page = await load(path, { method: "POST", headers, body: JSON.stringify({ content }), signal });
   return [...page.body.childNodes];
 }
 
 /** Load a page of the site. */
-export async function load(url) {
-  return parse(await send(url));
-}
-
-async function parse(response) {
-  return new DOMParser().parseFromString(await response.text(), "text/html");
+export async function load(url, options) {
+  const { body } = await send(url, options, "text");
+  return new DOMParser().parseFromString(body, "text/html");
 }
 
 async function refusal(response) {

@@ -39,7 +39,7 @@ async function load(userId, signal, onProgress) {
   let cursor = "";
   do {
     const query = new URLSearchParams({ limit: PAGE, ...(cursor && { cursor }) });
-    const page = await (await patiently(`/api/users/${encodeURIComponent(userId)}/data?${query}`, signal)).json();
+    const { body: page } = await patiently(`/api/users/${encodeURIComponent(userId)}/data?${query}`, signal);
     for (const item of page.items) items.set(`${item.postId ?? ""}/${item.id}`, item);
     onProgress(items.size);
     cursor = page.nextCursor;

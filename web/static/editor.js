@@ -124,9 +124,8 @@ async function refresh() {
 }
 
 async function current() {
-  const response = await send(`/api${postPath()}`, { signal: AbortSignal.timeout(PATIENCE_MS) });
-  const post = await response.json();
-  return { ...asShown(post.title, post.content), etag: response.headers.get("ETag") ?? "" };
+  const { body, etag } = await send(`/api${postPath()}`, { signal: AbortSignal.timeout(PATIENCE_MS) });
+  return { ...asShown(body.title, body.content), etag: etag ?? "" };
 }
 
 /** Whether the post is as it was when the draft was begun. */

@@ -115,7 +115,7 @@ export function startIdentity() {
 async function refreshName() {
   const user = currentUser();
   if (!user) return;
-  const found = await send(`/api/users/${encodeURIComponent(user.id)}`).then(response => response.json(), () => user);
+  const found = await send(`/api/users/${encodeURIComponent(user.id)}`).then(({ body }) => body, () => user);
   if (found.username !== user.username && currentUser()?.id === user.id) become(found);
 }
 
@@ -126,7 +126,7 @@ async function startSession() {
   if (currentUser() && currentUser().id !== caller) become(null);
   if (!caller) return;
   // In history, the cache would answer as it did before the user existed.
-  const user = await send(`/api/users/${caller}`, { cache: "no-cache" }).then(response => response.json(), error => {
+  const user = await send(`/api/users/${caller}`, { cache: "no-cache" }).then(({ body }) => body, error => {
     if (error.status !== 404) throw error;
     return null;
   });
@@ -242,7 +242,7 @@ async function signUp(event) {
     } catch (error) {
       if (error.status === 401) caller = "";
       if (!error.location) throw error;
-      choose(await (await send(error.location)).json());
+      choose((await send(error.location)).body);
     }
   });
 }
@@ -253,7 +253,7 @@ async function useId(event) {
   await submitting(form, async () => {
     const id = form.elements.userId.value.trim();
     try {
-      choose(await (await send(`/api/users/${encodeURIComponent(id)}`)).json());
+      choose((await send(`/api/users/${encodeURIComponent(id)}`)).body);
       form.reset();
     } catch (error) {
       if (error.status === 404) error.message = "No user has this ID. Check it, or sign up with a username.";
@@ -326,10 +326,9 @@ async function sendName(path, username, known) {
     return await command("PUT", path, { username }, { etag: known });
   } catch (error) {
     if (error.status !== 412) throw error;
-    const response = await send(`/api${path}`);
-    const body = await response.json();
-    if (body.username !== username) throw error;
-    return { body, etag: response.headers.get("ETag") };
+    const current = await send(`/api${path}`);
+    if (current.body.username !== username) throw error;
+    return current;
   }
 }
 

@@ -85,7 +85,7 @@ async function sendLike(user, isWanted) {
 
 /** Show the database's count of likes. The page's is good enough if that fails. */
 async function recount() {
-  const { likeCount } = await send(`/api${path}`).then(response => response.json(), () => ({}));
+  const { likeCount } = await send(`/api${path}`).then(({ body }) => body, () => ({}));
   // The button may have been pressed since.
   if (likeCount !== undefined) post.querySelector("[data-like-count]").textContent = likeCount - (isLiked() ? 0 : 1);
 }

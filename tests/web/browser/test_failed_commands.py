@@ -217,6 +217,49 @@ async def test_a_rename_repeated_after_a_lost_answer_succeeds(visit: Visit, api:
     await expect(ada.status).to_contain_text(f"You are now {again}.")
 
 
+async def test_a_comment_repeated_after_half_an_answer_exists_once(visit: Visit, api: Api) -> None:
+    post = await api.new_post(await api.new_user())
+    ada = await visit(f"/posts/{post['id']}")
+    await ada.sign_up()
+
+    async def cut(route: Route) -> None:
+        await route.fulfill(response=await route.fetch(), body="{")
+
+    await ada.page.route("**/comments", cut, times=1)
+    await ada.comment("Well put.")
+    await expect(ada.alert).to_have_text("The blog cannot be reached. Try again when you are connected.")
+
+    await ada.page.get_by_role("button", name="Comment", exact=True).click()
+
+    await expect(ada.status).to_have_text("Your comment is published.")
+    assert [item["content"] for item in (await api.list_comments(post["id"])).body["items"]] == ["Well put."]
+
+
+async def test_half_an_answer_about_the_user_is_no_error(visit: Visit, api: Api) -> None:
+    user = await api.new_user()
+    ada = await visit("/write")
+    await ada.be(user)
+    await ada.page.route("**/api/users/*", lambda route: route.fulfill(body="{"))
+
+    await ada.open("/write")
+
+    await expect(ada.corner).to_contain_text(user["username"])
+
+
+async def test_half_an_answer_about_a_like_keeps_the_like(visit: Visit, api: Api) -> None:
+    user = await api.new_user()
+    post = await api.new_post(user)
+    ada = await visit(f"/posts/{post['id']}")
+    await ada.be(user)
+    await api.new_like(post, user)
+    await ada.page.route("**/api/posts/*", lambda route: route.fulfill(body="{"))
+
+    await ada.like.click()
+
+    await expect(ada.status).to_have_text("You like this post.")
+    await expect(ada.page.locator("[data-like-count]")).to_have_text("1")
+
+
 @pytest.mark.parametrize("kind", ["comment", "post", "account"])
 async def test_a_deletion_repeated_after_a_lost_answer_succeeds(visit: Visit, api: Api, kind: str) -> None:
     user = await api.new_user()
