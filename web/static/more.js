@@ -12,16 +12,20 @@ export async function showMore(link) {
     const shown = link.href;
     const page = await load(shown);
     const list = document.querySelector("[data-list]");
-    const loaded = [...page.querySelectorAll("[data-list] > li")];
-    // The page can have items that this one has; in a search, not only at its beginning.
-    const added = loaded.filter(item => !document.getElementById(item.id));
-    list.append(...added);
+    const isNew = item => !document.getElementById(item.id);
+    let loaded = [...page.querySelectorAll("[data-list] > li")];
+    // Without a cursor, the page begins like this one, and has more: what is new above a known item was added since.
+    if (!new URL(shown).searchParams.has("cursor")) loaded = loaded.slice(loaded.findLastIndex(item => !isNew(item)) + 1);
+    // In a search, known items can be anywhere.
+    loaded = loaded.filter(isNew);
+    list.append(...loaded);
     hideDeleted();
+    const added = loaded.filter(item => item.isConnected);
     const next = page.querySelector("a.more");
     if (next) link.setAttribute("href", next.getAttribute("href"));
     else link.closest(".pager").remove();
     showOwned();
-    const first = added[0];
+    const [first] = added;
     if (first) {
       history.replaceState(history.state, "", new URL(`#${first.id}`, shown));
       // The page is shorter then, so its scroll position would be wrong: site.js scrolls to the item instead.
