@@ -40,10 +40,10 @@ async def z_page(call: Call[None]) -> Context:
     """
     if "path" in call.path:
         return None
-    newest = (await front_page()).posts[: call.limit]
-    is_last = len(newest) < call.limit or call.limit == FRONT_PAGE_LENGTH
+    newest = (await front_page()).posts
+    is_last = len(newest) <= call.limit
     more = None if is_last else {"limit": min(call.limit + DEFAULT_PAGE, FRONT_PAGE_LENGTH)}
-    return {"posts": newest, "more": more}
+    return {"posts": newest[: call.limit], "more": more}
 
 
 @bp.route(route="posts/{postId}", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)

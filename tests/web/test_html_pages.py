@@ -63,6 +63,17 @@ async def test_the_front_page_links_to_more_posts_until_the_feed_ends(api: Api, 
     assert (await site.get("/?limit=100")).page.all("a", rel="next") == []
 
 
+async def test_a_front_page_with_all_posts_links_to_no_more(api: Api, site: Site) -> None:
+    await api.new_post(await api.new_user())
+    await eventually(lambda: feed_has(api, 1))
+
+    async def is_complete() -> bool:
+        count = len((await api.get_feed(limit=100)).body["items"])
+        return (await site.get(f"/?limit={count}")).page.all("a", rel="next") == []
+
+    await eventually(is_complete)
+
+
 async def test_a_post_shows_content_comments_and_likes(api: Api, site: Site) -> None:
     author, reader = await api.new_user(), await api.new_user("reader")
     post = await api.new_post(author, "On engines", "# Looms\n\nThey **weave**.")

@@ -25,15 +25,18 @@ export async function showMore(link) {
     if (next) link.setAttribute("href", next.getAttribute("href"));
     else link.closest(".pager").remove();
     showOwned();
-    const [first] = added;
-    if (first) {
-      history.replaceState(history.state, "", new URL(`#${first.id}`, shown));
+    if (added.length) {
+      history.replaceState(history.state, "", new URL(`#${added[0].id}`, shown));
       // The page is shorter then, so its scroll position would be wrong: site.js scrolls to the item instead.
       history.scrollRestoration = "manual";
-      first.tabIndex = -1;
-      first.focus();
     }
-    announce(added.length ? `${added.length} more loaded.` : "There are no more.");
+    // Without the link, nothing else would have the focus.
+    if (added.length || !next) {
+      const focused = added[0] ?? list.lastElementChild ?? document.getElementById("main");
+      focused.tabIndex = -1;
+      focused.focus();
+    }
+    announce(added.length || next ? `${added.length} more loaded.` : "There are no more.");
   } catch (error) {
     alarm(error);
   } finally {

@@ -64,3 +64,16 @@ async def test_more_posts_leave_out_one_that_this_tab_has_deleted(visit: Visit, 
     await expect(posts(ada).nth(20)).to_be_focused()
     await expect(posts(ada).nth(20)).to_have_id(following[1])
     assert ada.page.url == f"{ada.url}/?limit=40#{following[1]}"
+
+
+@pytest.mark.usefixtures("author")
+async def test_the_focus_moves_to_the_last_post_if_there_are_no_more(visit: Visit) -> None:
+    ada = await visit()
+    await ada.page.route("**/?limit=40", lambda route: route.fulfill(body="<ol data-list></ol>"))
+
+    await ada.page.get_by_role("link", name="Load more posts").click()
+
+    await expect(ada.status).to_have_text("There are no more.")
+    await expect(ada.page.get_by_role("link", name="Load more posts")).to_have_count(0)
+    await expect(posts(ada).last).to_be_focused()
+    assert ada.page.url == f"{ada.url}/"
