@@ -43,7 +43,7 @@ async def z_page(call: Call[None]) -> Context:
     newest = (await front_page()).posts
     is_last = len(newest) <= call.limit
     more = None if is_last else {"limit": min(call.limit + DEFAULT_PAGE, FRONT_PAGE_LENGTH)}
-    return {"posts": newest[: call.limit], "more": more}
+    return {"posts": newest[: call.limit], "more": more, "has_older": is_last and len(newest) == FRONT_PAGE_LENGTH}
 
 
 @bp.route(route="posts/{postId}", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)

@@ -49,7 +49,7 @@ async def test_a_visitor_finds_a_post(
     ada = Person(await (await browser.new_context(**device)).new_page(), searched_app.url)
     await ada.open("/")
 
-    await ada.page.get_by_role("link", name="search", exact=True).click()
+    await ada.page.get_by_role("navigation").get_by_role("link", name="Search").click()
     await ada.page.get_by_role("searchbox").fill(f"the {word}")
     await ada.page.get_by_role("button", name="Search").click()
 
@@ -123,13 +123,14 @@ async def test_more_results_have_those_before_one_that_is_shown(
 
     async def second_page(route: Route) -> None:
         listed = "".join(f'<li id="{item_id}">A post</li>' for item_id in (ids[1], ids[0], ids[2]))
-        await route.fulfill(content_type="text/html", body=f"<ol data-list>{listed}</ol>")
+        await route.fulfill(content_type="text/html", body=f"<ol data-list>{listed}</ol><p data-end>The end.</p>")
 
     await ada.page.route("**/search?*cursor*", second_page)
     await ada.page.get_by_role("link", name="More results").click()
 
     await expect(items).to_have_count(len(ids))
     assert await items.evaluate_all("items => items.map(item => item.id)") == ids
+    await expect(ada.page.get_by_text("The end.")).to_be_visible()
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,8 @@ export async function showMore(link) {
     const added = loaded.filter(item => item.isConnected);
     const next = page.querySelector("a.more");
     if (next) link.setAttribute("href", next.getAttribute("href"));
-    else link.closest(".pager").remove();
+    // The last page can have a note about what the list lacks.
+    else link.closest(".pager").replaceWith(...page.querySelectorAll("[data-end]"));
     showOwned();
     if (added.length) {
       history.replaceState(history.state, "", new URL(`#${added[0].id}`, shown));
