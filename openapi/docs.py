@@ -53,7 +53,11 @@ async def get_docs(_call: Call[None]) -> Response:
 async def get_docs_asset(call: Call[None]) -> Response:
     """Load a script, style sheet, or icon of the page."""
     name = call.path["asset"]
-    return _asset(name) if name in _ASSETS else Response(status=404, media_type="text/plain")
+    if name not in _ASSETS:
+        return Response(status=404, media_type="text/plain")
+    current = _asset(name, CACHE_FOR_A_YEAR)
+    # A page of another version of the app gets the current asset, not to be cached.
+    return current if current.etag == f'"{call.params.get("v")}"' else _asset(name, "no-cache")
 
 
 @cache
@@ -73,7 +77,7 @@ def openapi_document() -> Response:
 def _page() -> Response:
     text = (_STATIC / "docs" / "page.html").read_text(encoding="utf-8")
     for name in _ASSETS:
-        link, version = f'"{API_PATH}/docs/{name}', _asset(name).etag.strip('"')
+        link, version = f'"{API_PATH}/docs/{name}', _asset(name, CACHE_FOR_A_YEAR).etag.strip('"')
         text = text.replace(f'{link}"', f'{link}?v={version}"')
     problems = "\n".join(
         f'<dt id="{problem.type.partition("#")[2]}">{html.escape(problem.title)} <span>{problem.status}</span></dt>\n'
@@ -88,6 +92,6 @@ def _page() -> Response:
 
 
 @cache
-def _asset(name: str) -> Response:
+def _asset(name: str, cache_control: str) -> Response:
     path, media_type = _ASSETS[name]
-    return document_response((_STATIC / path).read_bytes(), media_type, cache_control=CACHE_FOR_A_YEAR)
+    return document_response((_STATIC / path).read_bytes(), media_type, cache_control=cache_control)

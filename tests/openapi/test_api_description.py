@@ -39,9 +39,9 @@ def a_request(
     )
 
 
-async def asset(name: str, headers: dict[str, str] | None = None) -> func.HttpResponse:
+async def asset(name: str, headers: dict[str, str] | None = None, *, version: str = "") -> func.HttpResponse:
     response: func.HttpResponse = await get_docs_asset(
-        a_request(f"/api/docs/{name}", headers=headers, asset=name), UNTRACED
+        a_request(f"/api/docs/{name}?v={version}", headers=headers, asset=name), UNTRACED
     )
     return response
 
@@ -89,12 +89,19 @@ async def test_assets_of_the_page_are_cached_for_a_year_by_version() -> None:
 
     assert set(links) == set(PAGE_ASSETS)
     for name, version in links.items():
-        response = await asset(name)
+        response = await asset(name, version=version)
         assert (response.status_code, response.mimetype) == (200, PAGE_ASSETS[name])
         assert response.headers["ETag"] == f'"{version}"'
         assert response.headers["Cache-Control"] == "public, max-age=31536000, immutable"
         assert response.headers["X-Content-Type-Options"] == "nosniff"
         assert len(response.get_body()) > 100
+
+
+@pytest.mark.parametrize("version", ["", "0123456789abcdef"])
+async def test_a_page_of_another_version_gets_current_assets_that_are_not_cached(version: str) -> None:
+    response = await asset("docs.css", version=version)
+
+    assert (response.status_code, response.headers["Cache-Control"]) == (200, "no-cache")
 
 
 async def test_a_matching_etag_of_an_asset_returns_304() -> None:
