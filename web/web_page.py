@@ -25,6 +25,8 @@ _HEADERS = {
     "Content-Security-Policy": f"{CONTENT_SECURITY_POLICY}; manifest-src 'self'; form-action 'self'",
     "Referrer-Policy": "same-origin",
 }
+# Headers of the API's error that its page has, too.
+_PROBLEM_HEADERS = ("Retry-After", "WWW-Authenticate")
 # The site's scripts set it after each command, because a navigation cannot send the header.
 _SESSION_COOKIE = re.compile(r"(?:^|;)\s*blog-session=([^;]*)")
 _COOKIE_DELETION = "blog-session=; Path=/; Max-Age=0; SameSite=Lax"
@@ -71,8 +73,8 @@ class WebPage(Endpoint):
 
     def refuse(self, error: Exception, request: func.HttpRequest) -> func.HttpResponse:
         problem = problem_response(error, path_of(request))
-        retry_after, is_comment = problem.headers.get("Retry-After"), isinstance(error, CommentNotFound)
-        return _error_page(request, problem.status_code, retry_after, is_comment=is_comment)
+        headers = {name: problem.headers[name] for name in _PROBLEM_HEADERS if name in problem.headers}
+        return _error_page(request, problem.status_code, headers, is_comment=isinstance(error, CommentNotFound))
 
 
 async def fragment(template: str, context: Mapping[str, object]) -> Response:
@@ -88,10 +90,10 @@ def _missing_page(request: func.HttpRequest) -> func.HttpResponse:
 
 
 def _error_page(
-    request: func.HttpRequest, status: int, retry_after: str | None = None, *, is_comment: bool = False
+    request: func.HttpRequest, status: int, added: Mapping[str, str] | None = None, *, is_comment: bool = False
 ) -> func.HttpResponse:
     content = _render("error.html", _page_variables(request) | {"status": status, "is_comment": is_comment})
-    headers = {"Cache-Control": "no-store", **_HEADERS} | ({"Retry-After": retry_after} if retry_after else {})
+    headers = {"Cache-Control": "no-store", **_HEADERS, **(added or {})}
     return func.HttpResponse(content, status_code=status, headers=headers, mimetype="text/html")
 
 
