@@ -165,8 +165,9 @@ export function startView(drawer) {
     const unknown = [...new Set(unnamed().map(one => one.dataset.unnamed))].filter(id => !asked.has(id)).slice(0, 50);
     if (unknown.length) {
       for (const id of unknown) asked.add(id);
-      const response = await fetch(`/inspector/names?posts=${unknown}&users=${unknown}`).catch(() => null);
-      if (response?.ok) Object.assign(names, await response.json());
+      const url = `/inspector/names?posts=${unknown}&users=${unknown}`;
+      const found = await fetch(url).then(response => (response.ok ? response.json() : null)).catch(() => null);
+      if (found) Object.assign(names, found);
       else for (const id of unknown) asked.delete(id);
     }
     // More can have been shown meanwhile.

@@ -68,9 +68,13 @@ async function poll() {
   isPolling = true;
   // The request of a visitor's first page had no cookie, so it is claimed.
   const first = isFirstPage && !log.last ? `&page=${encodeURIComponent(location.pathname)}` : "";
-  const response = await fetch(`/inspector/events?after=${log.last}${log.all ? "&all=1" : ""}${first}`).catch(() => null);
-  if (response?.ok) {
-    const answer = await response.json();
+  const asked = log;
+  const url = `/inspector/events?after=${log.last}${log.all ? "&all=1" : ""}${first}`;
+  const answer = await fetch(url).then(response => (response.ok ? response.json() : null)).catch(() => null);
+  isPolling = false;
+  // Someone has chosen other visitors since.
+  if (log !== asked) return poll();
+  if (answer) {
     notice.textContent = NOTICES[answer.switch] ?? "";
     // Records from before the first poll are not news.
     const arrived = answer.events.map(record => ({ ...record, seenAt: log.last ? Date.now() : 0 }));
@@ -78,7 +82,6 @@ async function poll() {
     tabStorage.set(LOG, JSON.stringify(log));
     show(true);
   }
-  isPolling = false;
   timer = setTimeout(poll, isOpen() || isTour ? POLL_MS : CLOSED_POLL_MS);
 }
 

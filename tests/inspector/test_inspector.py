@@ -488,6 +488,46 @@ async def test_the_drawer_shows_a_like_and_what_the_change_feed_did(a_visit: Vis
         assert await toggle_of(page).evaluate("element => element === document.activeElement")
 
 
+async def test_the_choice_of_all_visitors_drops_an_answer_about_fewer(
+    a_visit: Visit, inspected: Api, events: Events
+) -> None:
+    is_answered, is_chosen = asyncio.Event(), asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        answer = await route.fetch()
+        if "all=1" not in route.request.url:
+            is_answered.set()
+            await is_chosen.wait()
+        await route.fulfill(response=answer)
+
+    async with a_visit() as page:
+        await inspected.new_user()
+        await events.expect(title="Create a user")
+        await page.route("**/inspector/events*", hold)
+        await asyncio.wait_for(is_answered.wait(), 20)
+
+        await page.get_by_label("All visitors").check()
+        is_chosen.set()
+
+        await expect(entry(page, "Create a user").first).to_be_visible()
+
+
+async def test_half_an_answer_is_asked_for_again(a_visit: Visit, inspected: Api) -> None:
+    is_cut = asyncio.Event()
+
+    async def cut(route: Route) -> None:
+        await route.fulfill(body="{")
+        is_cut.set()
+
+    async with a_visit(all_visitors=True) as page:
+        await page.route("**/inspector/events*", cut, times=1)
+        await asyncio.wait_for(is_cut.wait(), 20)
+
+        await inspected.new_user()
+
+        await expect(entry(page, "Create a user").first).to_be_visible()
+
+
 async def test_long_names_do_not_break_the_words_of_the_head(a_visit: Visit, inspected: Api) -> None:
     author = await inspected.create_user(unique("name.of.thirty-characters")[:30])
     async with a_visit(f"/users/{author.body['id']}", viewport={"width": 320, "height": 640}) as page:
@@ -627,6 +667,25 @@ async def test_keys_that_are_shown_while_names_are_loading_get_their_titles(a_vi
         are_released.set()
 
         await expect(key).to_contain_text("Kept beside its key")
+
+
+async def test_half_an_answer_with_names_is_asked_for_again(a_visit: Visit, inspected: Api) -> None:
+    post = await inspected.new_post(await inspected.new_user(), "Kept beside its key")
+    is_cut = asyncio.Event()
+
+    async def cut(route: Route) -> None:
+        await route.fulfill(body="{")
+        is_cut.set()
+
+    async with a_visit() as page:
+        await page.route("**/inspector/names*", cut, times=1)
+        await page.goto(f"{inspected.url}/posts/{post['id']}")
+        await asyncio.wait_for(is_cut.wait(), 20)
+
+        shown = entry(page, "Show a post with its comments")
+        await shown.locator("summary").click()
+
+        await expect(shown.locator(".key").first).to_contain_text("Kept beside its key")
 
 
 async def test_a_page_loads_only_new_events(a_visit: Visit, inspected: Api) -> None:
