@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -197,6 +197,21 @@ async def test_the_dialog_opens_by_the_keyboard_and_has_the_focus(visit: Visit) 
 
 async def test_times_are_refreshed(visit: Visit, post: Json) -> None:
     ada = await visit()
+    await ada.page.clock.install()
+    await ada.open(f"/posts/{post['id']}")
+
+    await ada.page.clock.fast_forward("02:30:00")
+
+    await expect(ada.page.locator("article.post header time")).to_have_text("2 hours ago")
+
+
+@pytest.mark.parametrize("separator", ["T", " "])
+async def test_a_date_without_an_offset_is_in_utc(visit: Visit, stored: Blog, separator: str) -> None:
+    author = a_user()
+    post = a_post(author) | {"creationDate": datetime.now(UTC).replace(tzinfo=None).isoformat(separator)}
+    await stored.users.proxy.upsert_item(author)
+    await stored.posts.proxy.upsert_item(post)
+    ada = await visit(timezone_id="America/New_York")
     await ada.page.clock.install()
     await ada.open(f"/posts/{post['id']}")
 
