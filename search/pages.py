@@ -42,6 +42,7 @@ async def page_search(call: Call[None]) -> Context:
     text = call.params.get("q", "").strip()
     page: dict[str, object] = {"is_on": search_settings().search, "text": text, "order": "relevance", "advice": ""}
     page |= {"results": None, "more": None, "text_length": QUERY_LENGTH, "is_last": False}
+    page["is_first"] = call.cursor is None
     if not search_settings().search or not text:
         return page
     try:

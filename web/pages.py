@@ -103,6 +103,7 @@ async def page_reports(call: Call[None]) -> Context:
     return {
         "reports": [ReportedItem.serialize(item) for item in page.items],
         "more": {"cursor": page.next_cursor} if page.next_cursor else None,
+        "is_first": call.cursor is None,
     }
 
 

@@ -106,6 +106,11 @@ async def test_more_results_are_on_the_next_page(searched: Api, pages: Site, aut
     assert "Post 0" not in first.text
     assert "Post 0" in second.text
     assert second.page.all("a", rel="next") == []
+    assert first.page.all("a", href=f"?q={word}&order=date") == []
+    assert second.page.one("a", href=f"?q={word}&order=date").text == "First results"
+    after = await pages.get(f"/search?q={word}&order=date&cursor=3-0")
+    assert "Nothing found" not in after.text
+    assert after.page.one("a", href=f"?q={word}&order=date").text == "First results"
 
 
 async def test_more_results_have_those_before_one_that_is_shown(

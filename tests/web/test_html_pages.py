@@ -205,6 +205,25 @@ async def test_lists_without_items_say_so(api: Api, site: Site) -> None:
     assert "hidden" not in shown.page.one("p", data_empty="")
 
 
+async def test_an_empty_page_of_older_items_links_to_the_newest_instead(api: Api, site: Site) -> None:
+    author = await api.new_user()
+    post, other = await api.new_post(author), await api.new_post(author)
+    comments = [await api.new_comment(other, author) for _ in range(2)]
+    await eventually(lambda: has_copies(api, author, 2))
+    paths = (f"/users/{author['id']}", f"/posts/{other['id']}")
+    more = [(await site.get(f"{path}?limit=1")).page.one("a", rel="next")["href"] for path in paths]
+    await api.delete_post(post["id"])
+    await api.delete_comment(other["id"], comments[0]["id"])
+    await eventually(lambda: has_copies(api, author, 1))
+
+    user, commented = [await site.get(path + href) for path, href in zip(paths, more, strict=True)]
+
+    assert "hidden" in user.page.one("div", data_empty="")
+    assert user.page.one("a", href=paths[0]).text == "Newest posts"
+    assert "hidden" in commented.page.one("p", data_empty="")
+    assert commented.page.one("a", href=f"{paths[1]}#comments").text == "Newest comments"
+
+
 async def test_the_editor_shows_the_stored_post_and_its_preview(api: Api, site: Site) -> None:
     post = await api.new_post(await api.new_user(), "A title", "\nFirst *line*.")
 

@@ -395,6 +395,37 @@ async def test_the_focus_stays_on_a_report_that_could_not_be_dismissed(
     await expect(button).to_be_focused()
 
 
+async def test_later_reports_link_to_the_first_ones(
+    visit: Visit, author: Api, moderator: Api, post: Json, comment: Json
+) -> None:
+    await author.report(post["id"], post["userId"], REASON)
+    await author.report(post["id"], post["userId"], REASON, comment_id=comment["id"])
+    person = await visit_as(visit, "/", moderator)
+    more, first = [person.page.get_by_role("link", name=name) for name in ("More reports", "First reports")]
+
+    async def are_listed() -> bool:
+        await person.open("/reports?limit=1")
+        return await more.count() == 1
+
+    await eventually(are_listed)
+    await expect(first).to_have_count(0)
+    await more.click()
+    await expect(person.status).to_contain_text("more loaded")
+    # Then the page starts with the second one.
+    await person.page.reload()
+    entries = person.page.locator(".reports > li")
+    for left in reversed(range(await entries.count())):
+        await entries.first.get_by_role("button", name="Dismiss").click()
+        await expect(entries).to_have_count(left)
+    await person.page.reload()
+
+    await expect(person.page.get_by_role("heading", name="No reports")).to_be_hidden()
+    await first.click()
+    await expect(person.page).to_have_url(f"{person.url}/reports")
+    await expect(entries).not_to_have_count(0)
+    await expect(first).to_have_count(0)
+
+
 async def test_each_button_that_dismisses_says_which_report(
     visit: Visit, author: Api, moderator: Api, post: Json, comment: Json
 ) -> None:
