@@ -12,8 +12,8 @@ const DELAY_MS = 300;
 const PATIENCE_MS = 10_000;
 const form = document.querySelector("[data-editor]");
 const { title, content } = form.elements;
-const [shown, kept, button, discard, cancel, toggle, list] = [
-  "preview", "kept", "save", "discard", "cancel", "drafts-toggle", "drafts",
+const [shown, shownNote, kept, button, discard, cancel, toggle, list] = [
+  "preview", "preview-note", "kept", "save", "discard", "cancel", "drafts-toggle", "drafts",
 ].map(name => form.querySelector(`[data-${name}]`));
 const { postId } = form.dataset;
 // The last known state in the database. The user may have typed before this script was loaded.
@@ -69,8 +69,12 @@ function keep() {
   isKept = !isDraft || keepDraft({ ...fields(), etag });
   discard.hidden = !isDraft;
   const note = isKept ? "Draft kept on this device." : "This draft cannot be kept, because the browser's storage is full or blocked.";
-  // Screen readers announce every change.
-  if (kept.textContent !== (isDraft ? note : "")) kept.textContent = isDraft ? note : "";
+  tell(kept, isDraft ? note : "");
+}
+
+function tell(line, text) {
+  // Screen readers announce every change, even to the same text.
+  if (line.textContent !== text) line.textContent = text;
 }
 
 function fill(text, began) {
@@ -210,18 +214,18 @@ function restrict() {
 async function render() {
   rendering.abort();
   rendering = new AbortController();
-  if (!content.value.trim()) return hint("Your text appears here as you write.");
-  if (isAuthenticated && !currentUser()) return hint("Sign in to see a preview. Your text is kept on this device.");
+  if (!content.value.trim()) return showPreview([], "Your text appears here as you write.");
+  if (isAuthenticated && !currentUser()) return showPreview([], "Sign in to see a preview. Your text is kept on this device.");
   try {
-    shown.replaceChildren(...await preview(content.value, rendering.signal));
+    showPreview(await preview(content.value, rendering.signal));
   } catch (error) {
-    if (error.name !== "AbortError") hint(`The preview is not available. ${error.message}`);
+    if (error.name !== "AbortError") showPreview([], `The preview is not available. ${error.message}`);
   }
 }
 
-function hint(text) {
-  const line = Object.assign(document.createElement("p"), { className: "hint", textContent: text });
-  shown.replaceChildren(line);
+function showPreview(nodes, text = "") {
+  shown.replaceChildren(...nodes);
+  tell(shownNote, text);
 }
 
 async function save(event) {

@@ -242,6 +242,24 @@ async def test_the_text_cannot_change_while_it_is_published(visit: Visit) -> Non
     await expect(ada.page.locator(".prose")).to_have_text("Some better text.")
 
 
+async def test_only_a_failure_of_the_preview_is_announced(visit: Visit) -> None:
+    ada = await visit("/write")
+    tab = Tab(ada.page)
+    await tab.text.fill("Some *text*.")
+    await expect(ada.page.locator("[data-preview] em")).to_have_text("text")
+    assert await ada.page.locator("[aria-live], [role=status], [role=alert]").filter(has_text="Some text.").count() == 0
+
+    await ada.fail("POST", "**/preview", 503)
+    await tab.text.fill("Other *text*.")
+
+    await expect(ada.page.get_by_role("status").filter(has_text="The preview is not available.")).to_be_visible()
+    await expect(ada.page.locator("[data-preview]")).to_be_empty()
+    await ada.page.unroute("**/preview")
+    await tab.text.fill("Better *text*.")
+    await expect(ada.page.locator("[data-preview]")).to_have_text("Better text.")
+    await expect(ada.page.get_by_text("The preview is not available.")).to_have_count(0)
+
+
 @pytest.mark.parametrize("width", [390, 1280])
 async def test_publishing_and_saving_are_confirmed(visit: Visit, width: int) -> None:
     ada = await visit("/write", viewport={"width": width, "height": 800})
