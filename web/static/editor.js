@@ -59,7 +59,8 @@ function fields() {
 }
 
 function isChanged() {
-  return title.value !== saved.title || content.value !== saved.content;
+  // The server also removes white space around a title.
+  return title.value.trim() !== saved.title.trim() || content.value !== saved.content;
 }
 
 function keep() {

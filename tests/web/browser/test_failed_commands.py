@@ -174,13 +174,14 @@ async def test_a_comment_repeated_after_a_lost_answer_exists_once(visit: Visit, 
     assert [item["content"] for item in (await api.list_comments(post["id"])).body["items"]] == ["Well put."]
 
 
-async def test_an_edit_repeated_after_a_lost_answer_is_saved(visit: Visit, api: Api) -> None:
+@pytest.mark.parametrize("space", ["", " "])
+async def test_an_edit_repeated_after_a_lost_answer_is_saved(visit: Visit, api: Api, space: str) -> None:
     author = await api.new_user()
     post = await api.new_post(author)
     ada = await visit(f"/posts/{post['id']}/edit")
     await ada.be(author)
     await lose_an_answer(ada, "PUT", "**/api/posts/*")
-    await ada.page.get_by_label("Title").fill("A better title")
+    await ada.page.get_by_label("Title").fill(f"A better title{space}")
     await ada.page.get_by_label("Text", exact=True).fill("Better text.\n")
     await ada.page.get_by_role("button", name="Save").click()
     await expect(ada.alert).to_contain_text("Try again")
