@@ -40,7 +40,9 @@ cancel.addEventListener("click", event => {
 toggle.addEventListener("click", () => openDrafts(list.hidden));
 document.addEventListener("blog:identity", () => {
   restrict();
-  if (isChanged()) render();
+  // What someone is writing stays in the form, also if their session ends.
+  if (isAuthor() && isChanged()) render();
+  else show();
 });
 addEventListener("storage", () => list.hidden && offerDrafts());
 addEventListener("pageshow", event => event.persisted && refresh());
@@ -92,10 +94,11 @@ function fill(text, began) {
 async function show() {
   restrict();
   const draft = ownDraft();
-  if (draft && isCurrent(draft)) {
+  if (draft && isAuthor() && isCurrent(draft)) {
     if (fill(draft, draft.etag) && isChanged()) announceDraft();
   } else if (isKept) {
-    // A draft of an earlier version is kept apart. If the device has no room for it, it is only in the form.
+    // A draft of an earlier version is kept apart, and the author's from others. If the device has no room for it, it is
+    // only in the form.
     if (draft) await leaveDraft();
     fill(saved, saved.etag);
   }
@@ -203,10 +206,13 @@ function showToOthers(isOther) {
   form.querySelector("h1").textContent = isOther ? title.value : "Edit your post";
 }
 
+function isAuthor() {
+  return !postId || currentUser()?.id === form.dataset.userId;
+}
+
 function restrict() {
-  const isAuthor = !postId || currentUser()?.id === form.dataset.userId;
-  if (postId) showToOthers(!isAuthor);
-  for (const control of form.elements) control.disabled = isLoading || !isAuthor;
+  if (postId) showToOthers(!isAuthor());
+  for (const control of form.elements) control.disabled = isLoading || !isAuthor();
   // A draft is deleted when it is saved, so it must not change meanwhile.
   for (const pressed of form.querySelectorAll("button")) pressed.disabled ||= isSaving;
   title.readOnly = content.readOnly = isSaving;

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
 import pytest
 from playwright.async_api import Locator, Page, Route, expect
 
 from tests.accessibility import violations
-from tests.api import Api
+from tests.api import Api, Json
 from tests.items import unique
 from tests.web.browser.conftest import Visit
 from tests.web.browser.person import Person
@@ -35,6 +36,16 @@ async def new_tab(person: Person, path: str = "/write") -> Tab:
     page = await person.page.context.new_page()
     await page.goto(person.url + path, wait_until="networkidle")
     return Tab(page)
+
+
+async def sign_out(person: Person) -> None:
+    await person.page.get_by_role("button", name="Switch user").click()
+    await person.dialog.get_by_role("button", name="Sign out").click()
+
+
+async def sign_in_again(person: Person, user: Json) -> None:
+    await person.page.get_by_role("button", name="Sign in").click()
+    await person.dialog.get_by_role("button", name=user["username"]).click()
 
 
 async def test_the_editor_says_that_a_draft_is_kept(visit: Visit) -> None:
@@ -75,6 +86,108 @@ async def test_each_tab_keeps_its_own_draft(visit: Visit) -> None:
 
     await expect(first.title).to_have_value("From the first tab")
     await expect(second.title).to_have_value("From the second tab")
+
+
+async def test_a_draft_is_offered_only_to_its_author(visit: Visit, api: Api) -> None:
+    author = await api.new_user()
+    ada = await visit("/write")
+    tab = Tab(ada.page)
+    await ada.be(author)
+    await tab.title.fill("By Ada")
+    await ada.open("/")
+    await sign_out(ada)
+    await ada.sign_up("bob")
+
+    await ada.open("/write")
+    await expect(tab.title).to_have_value("")
+    await expect(tab.toggle).to_be_hidden()
+    await tab.title.fill("By Bob")
+    await ada.open("/")
+    await sign_out(ada)
+    await sign_in_again(ada, author)
+    await ada.open("/write")
+
+    await expect(tab.title).to_have_value("By Ada")
+    await expect(tab.toggle).to_be_hidden()
+
+
+async def test_a_draft_is_offered_when_its_author_signs_in(visit: Visit, api: Api) -> None:
+    author = await api.new_user()
+    ada = await visit("/write")
+    tab = Tab(ada.page)
+    await ada.be(author)
+    await tab.title.fill("By Ada")
+    await ada.open("/")
+    await sign_out(ada)
+    await ada.open("/write")
+    await expect(tab.title).to_have_value("")
+
+    await sign_in_again(ada, author)
+
+    await expect(tab.title).to_have_value("By Ada")
+
+
+async def test_someone_else_continues_an_open_draft_as_a_copy(visit: Visit, api: Api) -> None:
+    author = await api.new_user()
+    ada = await visit("/write")
+    tab = Tab(ada.page)
+    await ada.be(author)
+    await tab.title.fill("By Ada")
+
+    await sign_out(ada)
+    await ada.sign_up("bob")
+    await tab.title.fill("By Bob")
+    await ada.page.get_by_role("button", name="Discard draft").click()
+    await sign_out(ada)
+    await sign_in_again(ada, author)
+
+    await expect(tab.title).to_have_value("By Ada")
+
+
+@pytest.mark.parametrize("is_old", [True, False])
+async def test_a_draft_without_a_user_is_offered_to_anybody(visit: Visit, is_old: bool) -> None:
+    ada = await visit("/write")
+    tab = Tab(ada.page)
+    if is_old:
+        # As earlier versions of the site kept it.
+        draft = json.dumps({"title": "Unfinished", "content": "", "date": 0})
+        await ada.evaluate(f"localStorage.setItem('blog-draft:new:0', {json.dumps(draft)})")
+    else:
+        await tab.title.fill("Unfinished")
+    await ada.open("/")
+    await ada.sign_up()
+
+    await ada.open("/write")
+
+    await expect(tab.title).to_have_value("Unfinished")
+
+
+@pytest.mark.parametrize("is_signed_in", [True, False])
+async def test_the_editor_shows_others_the_post_and_not_its_draft(visit: Visit, api: Api, is_signed_in: bool) -> None:
+    author = await api.new_user()
+    post = await api.new_post(author)
+    ada = await visit(f"/posts/{post['id']}/edit")
+    tab = Tab(ada.page)
+    await ada.be(author)
+    await tab.title.fill("A draft")
+    await tab.text.fill("A *draft*.")
+    await expect(ada.page.locator("[data-preview]")).to_have_text("A draft.")
+
+    # At once, and on the next visit.
+    await sign_out(ada)
+    if is_signed_in:
+        await ada.sign_up("bob")
+    await expect(ada.page.locator("[data-preview]")).to_have_text(post["content"])
+    await expect(ada.page.get_by_role("heading", level=1)).to_have_text(post["title"])
+    await ada.open(f"/posts/{post['id']}/edit")
+    await expect(ada.page.get_by_text("Only its author can edit this post.")).to_be_visible()
+    await expect(ada.page.locator("[data-preview]")).to_have_text(post["content"])
+    await expect(tab.toggle).to_be_hidden()
+    if is_signed_in:
+        await sign_out(ada)
+    await sign_in_again(ada, author)
+
+    await expect(tab.text).to_have_value("A *draft*.")
 
 
 async def test_publishing_in_one_tab_leaves_the_draft_of_another(visit: Visit) -> None:
