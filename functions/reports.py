@@ -64,7 +64,7 @@ async def dismiss_report(call: Call[None]) -> Response:
     """Dismiss a reported post or comment.
 
     Removes it from the list, for moderators and trusted back ends, until it is reported again. To keep reports that you
-    have not seen, send its `creationDate` as the ETag in `If-Match`.
+    have not seen, send the `creationDate` of the entry, in quotation marks, as `If-Match`.
     """
     require_moderator(call.caller)
     await reports.dismiss((await open_blog()).feed, call.path["reportId"], if_match=call.if_match)

@@ -18,7 +18,7 @@ from shared.propagation.delivery import DATABASE_ERRORS
 _PAGE_SIZE = 100
 # The function handles many items concurrently.
 _CONCURRENT_RANGES = 4
-# The second reads what the handler wrote in the first. Handling that writes nothing that must be handled.
+# The second reads what the handler wrote in the first. Handling that writes nothing that needs another round.
 _ROUNDS = 2
 # `_ts` has whole seconds, and the clocks of the database's machines differ a little.
 _CLOCK_TOLERANCE_S = 5

@@ -35,7 +35,7 @@ async def create_like(blog: Blog, post_id: str, new: NewLike, *, idempotency_key
 async def delete_like(blog: Blog, post_id: str, user_id: str, *, if_match: Collection[str] | None = None) -> None:
     """A point read and a batch. Succeeds if the like does not exist.
 
-    Raises PostNotFound, and VersionMismatch if `if_match` is given and the like is not in it or does not exist.
+    Raises PostNotFound, and VersionMismatch if the like is not in `if_match`, or does not exist although it has one.
     """
     await remove_item(blog.posts, post_id, user_id, Like.TYPE, if_match=if_match)  # a like has the ID of its user
 

@@ -120,10 +120,11 @@ async def _patch(
         if post is not None and post.get("editId") == values["editId"]:
             return post  # the SDK resent a patch whose response was lost
         post = _checked(post, post_id, if_match, by)
-        if type(post.get("version", 0)) in (int, float):
+        if type(post.get("version", 0)) not in (int, float):
+            with suppress(ConditionFailed):  # damaged: it counts as 0
+                await posts.patch(post_id, post_id, patch_of({"version": 0}), etag=post["_etag"])
+        elif if_match is not None:
             raise VersionMismatch from error
-        with suppress(ConditionFailed):  # damaged: it counts as 0
-            await posts.patch(post_id, post_id, patch_of({"version": 0}), etag=post["_etag"])
         return await _patch(posts, post_id, values, if_match, by, audit)
 
 

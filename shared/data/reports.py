@@ -79,7 +79,7 @@ async def dismiss(feed: Container, entry_id: str, *, if_match: Collection[str] |
     for _ in range(ENTRY_ATTEMPTS):
         entry = await feed.read_latest(entry_id, ReportedItem.TYPE)
         if entry and dismissed and entry.get("dismissedDate") == dismissed["dismissedDate"]:
-            return  # the SDK has repeated the write, because the response was lost
+            return  # the SDK resent the write, or somebody else has dismissed the same reports
         if entry is None or not entry.get("reportCount"):
             raise ReportNotFound(entry_id)
         entry = ReportedItem.checked(entry)

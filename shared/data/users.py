@@ -191,8 +191,9 @@ async def get_author(users: Container, user_id: str) -> Item:
     """Return the user, up to some seconds stale: a point read unless cached. Raises UserNotFound."""
     author = _authors.get((users, user_id))
     if author is not None and is_deleted(author):
-        del _authors[users, user_id]  # the user can have registered again in another process
-        author = None
+        author = None  # the user can have registered again in another process
+        with suppress(KeyError):  # expired just now
+            del _authors[users, user_id]
     return author or await get_user(users, user_id)
 
 

@@ -141,7 +141,7 @@ def user_after(tombstone: Item, user: Item) -> Item:
     `sinceVersion` is the first `nameVersion` of the new user. Items with an earlier one are those of the deleted user.
     Raises ItemDamaged.
     """
-    if not is_whole_number(tombstone.get("nameVersion")):
+    if not is_whole_number(name_version(tombstone)):
         raise ItemDamaged(f"tombstone {tombstone['id']}: nameVersion must be a whole number")
     version = name_version(tombstone) + 1
     return user | {"nameVersion": version, "sinceVersion": version}

@@ -16,6 +16,7 @@ const [shown, shownNote, kept, button, discard, cancel, toggle, list] = [
   "preview", "preview-note", "kept", "save", "discard", "cancel", "drafts-toggle", "drafts",
 ].map(name => form.querySelector(`[data-${name}]`));
 const { postId } = form.dataset;
+const published = [...shown.childNodes];
 // The last known state in the database. The user may have typed before this script was loaded.
 let saved = { ...asShown(title.defaultValue, content.defaultValue), etag: form.dataset.etag };
 // The version that the text in the form is based on.
@@ -221,6 +222,7 @@ function restrict() {
 async function render() {
   rendering.abort();
   rendering = new AbortController();
+  if (!isAuthor()) return showPreview(published);
   if (!content.value.trim()) return showPreview([], "Your text appears here as you write.");
   if (isAuthenticated && !currentUser()) return showPreview([], "Sign in to see a preview. Your text is kept on this device.");
   try {

@@ -150,6 +150,23 @@ async def test_after_the_session_expires_nothing_written_is_lost(visit: Visit, p
     await expect(ada.status).to_contain_text("published")
 
 
+async def test_after_the_session_of_an_editing_author_expires_the_post_is_shown(visit: Visit) -> None:
+    ada = await visit("/write")
+    await register(ada)
+    shown = ada.page.locator("[data-preview]")
+    await ada.page.get_by_label("Title").fill("A title")
+    await ada.page.get_by_label("Text").fill("The published text.")
+    await ada.page.get_by_role("button", name="Publish").click()
+    await ada.page.get_by_role("link", name="Edit").click()
+    await ada.page.get_by_label("Text").fill("An unpublished text.")
+    await expect(shown).to_have_text("An unpublished text.")
+    await expire(ada)
+
+    await ada.page.get_by_role("button", name="Save").click()
+
+    await expect(shown).to_have_text("The published text.")
+
+
 async def test_pages_in_the_history_show_who_is_signed_in_now(visit: Visit, post: Json) -> None:
     ada = await visit()
     await ada.open(f"/posts/{post['id']}")
