@@ -96,6 +96,8 @@ async def _patch(
     if_match: Collection[str] | None,
     by: Caller,
     audit: Item | None = None,
+    *,
+    repairs: bool = True,
 ) -> Item:
     """One patch, or a batch with an audit item; if it is refused, a read by the primary shows why.
 
@@ -120,12 +122,11 @@ async def _patch(
         if post is not None and post.get("editId") == values["editId"]:
             return post  # the SDK resent a patch whose response was lost
         post = _checked(post, post_id, if_match, by)
-        if type(post.get("version", 0)) not in (int, float):
-            with suppress(ConditionFailed):  # damaged: it counts as 0
-                await posts.patch(post_id, post_id, patch_of({"version": 0}), etag=post["_etag"])
-        elif if_match is not None:
+        if not repairs or type(post.get("version", 0)) in (int, float):
             raise VersionMismatch from error
-        return await _patch(posts, post_id, values, if_match, by, audit)
+        with suppress(ConditionFailed):  # damaged: it counts as 0
+            await posts.patch(post_id, post_id, patch_of({"version": 0}), etag=post["_etag"])
+        return await _patch(posts, post_id, values, if_match, by, audit, repairs=False)
 
 
 def _checked(post: Item | None, post_id: str, if_match: Collection[str] | None, by: Caller) -> Item:
