@@ -368,6 +368,28 @@ async def test_changes_are_applied_again_if_their_progress_was_not_stored(
     assert "could not be updated" in caplog.text
 
 
+async def test_items_that_move_or_go_before_a_failed_page_is_applied_again_leave_no_copy(
+    database: DatabaseProxy, orders: ContainerProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The change feed has only the last version, so the index has to remember where it has put the one before."""
+    index = await index_of(database)
+    await orders.create_item(order(1))
+    await eventually(becomes(index, [("1", "pen")], "product"))
+    with monkeypatch.context() as patch:
+
+        def fail(_: IndexProgress, *_changes: Any) -> None:
+            raise sqlite3.OperationalError("the disk is full")
+
+        patch.setattr(IndexProgress, "commit", fail)
+        await orders.upsert_item(order(1, "book"))
+        await orders.create_item(order(2, "ink"))
+        await eventually(becomes(index, [("1", "book"), ("2", "ink")], "product"))
+        await orders.upsert_item(order(1, "pen"))
+        await orders.delete_item("2", "ada")
+
+    await eventually(becomes(index, [("1", "pen")], "product"))
+
+
 async def test_kills_lose_nothing_of_an_index(tmp_path: Path) -> None:
     """Each process is killed while the index is being built or follows, after writes that move and delete items."""
     expected: dict[str, str] = {}

@@ -91,10 +91,10 @@ class SecondaryIndexes:
         self, index: Container, partition: Partition, changes: dict[str, JsonObject | None], lsn: int
     ) -> None:
         keys = index.definition.partition_key
-        before = {item_id: index.progress.key_of(item_id) for item_id in changes}
         placed: dict[str, str | None] = {}
         stored: list[tuple[PartitionKey, str, JsonObject | None]] = []
         removed: list[tuple[PartitionKey, str, JsonObject | None]] = []
+        new: list[tuple[str, str]] = []
         for item_id, item in changes.items():
             key = None
             if item is not None:
@@ -104,9 +104,12 @@ class SecondaryIndexes:
                 except CosmosError as error:
                     _LOG.warning("an item cannot be in the index %s: %s", index.resource.id, error.message)
             placed[item_id] = None if key is None else key.text
-            text = before[item_id]
-            if text is not None and text != placed[item_id]:
-                removed.append((keys.of_header(text), item_id, None))
+            before = index.progress.keys_of(item_id)
+            if key is not None and key.text not in before:
+                new.append((item_id, key.text))
+            removed += [(keys.of_header(text), item_id, None) for text in before if text != placed[item_id]]
+        if new:
+            index.progress.prepare(new)
         # A reader can see an item that moves twice, but never none.
         for writes in (stored, removed):
             await self._write(index, writes)

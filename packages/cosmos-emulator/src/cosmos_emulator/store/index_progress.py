@@ -1,14 +1,16 @@
 """How far a global secondary index has followed its source, and where it has put each item.
 
 An item of the source can move to another partition key of the index. The file tells from which, because the change feed
-has only the new version. It is written after the index's items, in one transaction, so that after a crash the same
-changes are applied again, which has no effect.
+has only the new version. It is written before the index's items, with the keys where they will be, and after them. If
+the second write fails, the changes are applied again. An item can have moved again or been deleted meanwhile, so it is
+removed from all keys where it can be.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +21,11 @@ _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS placed (
     id TEXT PRIMARY KEY,          -- of the index's item
     key TEXT NOT NULL             -- its partition key, canonical JSON
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS pending (
+    id TEXT NOT NULL,
+    key TEXT NOT NULL,            -- where the item is being put
+    PRIMARY KEY (id, key)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS progress (
     partition TEXT PRIMARY KEY,   -- physical partition of the source
@@ -40,28 +47,39 @@ class IndexProgress:
         """Return the LSN up to which a partition, or the one from which it was split, has been applied; 0 at first."""
         return next((self._lsns[one] for one in lineage if one in self._lsns), 0)
 
-    def key_of(self, item_id: str) -> str | None:
-        """Return the partition key of an item in the index, if it is there."""
-        row = self._connection.execute("SELECT key FROM placed WHERE id = ?", (item_id,)).fetchone()
-        return None if row is None else str(row[0])
+    def keys_of(self, item_id: str) -> set[str]:
+        """Return the partition keys where an item can be in the index."""
+        query = "SELECT key FROM placed WHERE id = ? UNION SELECT key FROM pending WHERE id = ?"
+        return {str(key) for (key,) in self._connection.execute(query, (item_id, item_id))}
+
+    def prepare(self, keys: Iterable[tuple[str, str]]) -> None:
+        """Store where items, by ID, are about to be put."""
+        with self._transaction() as connection:
+            connection.executemany("INSERT OR IGNORE INTO pending VALUES (?, ?)", keys)
 
     def commit(self, partition: str, lsn: int, placed: dict[str, str | None]) -> None:
         """Store what was applied: the new partition keys by item, None for those that were deleted."""
-        connection = self._connection
-        connection.execute("BEGIN IMMEDIATE")
-        try:
+        with self._transaction() as connection:
             for item_id, key in placed.items():
+                connection.execute("DELETE FROM pending WHERE id = ?", (item_id,))
                 if key is None:
                     connection.execute("DELETE FROM placed WHERE id = ?", (item_id,))
                 else:
                     connection.execute("INSERT OR REPLACE INTO placed VALUES (?, ?)", (item_id, key))
             connection.execute("INSERT OR REPLACE INTO progress VALUES (?, ?)", (partition, lsn))
+        self._lsns[partition] = lsn
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        connection = self._connection
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield connection
             connection.execute("COMMIT")
         except sqlite3.Error:
-            if connection.in_transaction:
+            if connection.in_transaction:  # SQLite rolls back by itself if the disk is full (lang_transaction.html)
                 connection.execute("ROLLBACK")
             raise
-        self._lsns[partition] = lsn
 
     def copy_to(self, directory: Path) -> None:
         """Copy the file to another directory."""
