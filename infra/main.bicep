@@ -298,7 +298,7 @@ module app 'app.bicep' = {
       OTEL_SERVICE_NAME: 'func-${suffix}' // as the Functions host is called in the application map: the name of the app
       OTEL_TRACES_SAMPLER: tracesSampler
       OTEL_TRACES_SAMPLER_ARG: tracesSamplerArgument
-      FUNCTIONS_WORKER_PROCESS_COUNT: workerProcessCount > 1 ? string(workerProcessCount) : '' // docs/deploy.md: perhaps not valid
+      FUNCTIONS_WORKER_PROCESS_COUNT: workerProcessCount > 1 ? string(workerProcessCount) : '' // docs/deploy.md says why 1 is not sent
       WEBSITE_AUTH_AAD_ALLOWED_TENANTS: tenant().tenantId // as in the sample that auth.bicep names
       OVERRIDE_USE_MI_FIC_ASSERTION_CLIENTID: identity.outputs.clientId // instead of a client secret, see auth.bicep
     }

@@ -148,7 +148,7 @@ def _require_free(option: str, port: int) -> None:
     # The stack listens on the first one, but `localhost` can also be the second.
     for family, address in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
         try:
-            # It sets SO_REUSEADDR except on Windows, where a port in use could then be bound.
+            # Sets SO_REUSEADDR, except on Windows, where that option would allow a port that is in use.
             socket.create_server((address, port), family=family).close()
         except OSError as error:
             if family == socket.AF_INET6 and error.errno != errno.EADDRINUSE:

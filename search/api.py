@@ -47,7 +47,7 @@ async def search_posts(call: Call[None]) -> Response:
     query = SearchQuery.parse(call.params)
     found = await search(await open_index(), query, limit=call.limit, cursor=call.cursor)
     cursor = {} if found.next_cursor is None else {"nextCursor": str(found.next_cursor)}
-    return json_response({"items": await asyncio.to_thread(without_damaged, found.items, serialized), **cursor})
+    return json_response({"items": await asyncio.to_thread(serialize_all, found.items, serialized), **cursor})
 
 
 def serialized(item: Item) -> dict[str, Any]:
@@ -60,8 +60,8 @@ def serialized(item: Item) -> dict[str, Any]:
         raise ItemDamaged(f"post {item['id']}: {error}") from error
 
 
-def without_damaged(items: Iterable[Item], serialize: Callable[[Item], dict[str, Any]]) -> list[dict[str, Any]]:
-    """Serialize results. Leaves out and logs damaged ones, as lists do.
+def serialize_all(items: Iterable[Item], serialize: Callable[[Item], dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return results as `serialize` returns them. Leaves out and logs damaged ones, as lists do.
 
     Call it in a thread: the plain text of a hostile post can take 10 ms.
     """

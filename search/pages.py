@@ -9,7 +9,7 @@ from typing import Any
 
 import azure.functions as func
 
-from search.api import serialized, without_damaged
+from search.api import serialize_all, serialized
 from search.highlight import Part, highlighted, parts
 from search.index import open_index
 from search.query import MOST_RESULTS, QUERY_LENGTH, Order, Position, SearchQuery, order_of, search
@@ -53,7 +53,7 @@ async def page_search(call: Call[None]) -> Context:
     found = await search(await open_index(), query, limit=call.limit, cursor=call.cursor)
     count = (call.cursor or Position()).count + len(found.items)
     return page | {
-        "results": await asyncio.to_thread(without_damaged, found.items, partial(_result, words=query.words)),
+        "results": await asyncio.to_thread(serialize_all, found.items, partial(_result, words=query.words)),
         "more": _next(query.text, query.order, found.next_cursor),
         "is_last": found.next_cursor is None and count == MOST_RESULTS,
     }

@@ -88,12 +88,18 @@ async def test_each_tab_keeps_its_own_draft(visit: Visit) -> None:
     await expect(second.title).to_have_value("From the second tab")
 
 
-async def test_a_draft_is_offered_only_to_its_author(visit: Visit, api: Api) -> None:
-    author = await api.new_user()
+async def with_a_draft(visit: Visit, author: Json) -> tuple[Person, Tab]:
+    """Someone who writes a post with the title "By Ada", and the editor in their tab."""
     ada = await visit("/write")
     tab = Tab(ada.page)
     await ada.be(author)
     await tab.title.fill("By Ada")
+    return ada, tab
+
+
+async def test_a_draft_is_offered_only_to_its_author(visit: Visit, api: Api) -> None:
+    author = await api.new_user()
+    ada, tab = await with_a_draft(visit, author)
     await ada.open("/")
     await sign_out(ada)
     await ada.sign_up("bob")
@@ -113,10 +119,7 @@ async def test_a_draft_is_offered_only_to_its_author(visit: Visit, api: Api) -> 
 
 async def test_a_draft_is_offered_when_its_author_signs_in(visit: Visit, api: Api) -> None:
     author = await api.new_user()
-    ada = await visit("/write")
-    tab = Tab(ada.page)
-    await ada.be(author)
-    await tab.title.fill("By Ada")
+    ada, tab = await with_a_draft(visit, author)
     await ada.open("/")
     await sign_out(ada)
     await ada.open("/write")
@@ -129,10 +132,7 @@ async def test_a_draft_is_offered_when_its_author_signs_in(visit: Visit, api: Ap
 
 async def test_someone_else_continues_an_open_draft_as_a_copy(visit: Visit, api: Api) -> None:
     author = await api.new_user()
-    ada = await visit("/write")
-    tab = Tab(ada.page)
-    await ada.be(author)
-    await tab.title.fill("By Ada")
+    ada, tab = await with_a_draft(visit, author)
 
     await sign_out(ada)
     await ada.sign_up("bob")
