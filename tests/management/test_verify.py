@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from management.rebuild import rebuild
 from management.seeding.plan import Range, SeedPlan
 from management.seeding.writing import seed
 from management.terminal import SeedCount
@@ -111,6 +112,23 @@ async def test_verify_compares_the_feed_with_the_100_newest_posts(blog: Blog, ma
         (Kind.FEED_MISSING, f"post {newest['id']}"),
         (Kind.FEED_SURPLUS, f"post {oldest['id']}"),
     ]
+
+
+async def test_rebuild_replaces_an_old_post_in_the_feed_by_a_missing_one(blog: Blog, managed: ManagedBlog) -> None:
+    """Until the missing one is back, the old one is among the 100 newest in the feed, so it is no finding."""
+    plan = SeedPlan(users=2, posts_per_user=Range(51, 51), comments_per_post=Range(0, 0), likes_per_post=Range(0, 0))
+    await seed(managed, plan, SeedCount(), concurrency=8)
+    posts = [post for index in range(2) for post in plan.posts(index, plan.user(index))]
+    _, older, *_, newest = sorted(posts, key=lambda post: (post["creationDate"], post["id"]))
+    await blog.feed.delete(newest["id"], "post")
+    await blog.feed.create(short_form(older))
+
+    findings = await verify(managed)
+    await rebuild(managed, lambda _: None)
+
+    assert [(finding.kind, finding.subject) for finding in findings] == [(Kind.FEED_MISSING, f"post {newest['id']}")]
+    assert await blog.feed.read(older["id"], "post") is None
+    assert await verify(managed) == []
 
 
 async def test_a_propagated_deletion_leaves_no_finding(blog: Blog, seeded: ManagedBlog) -> None:
