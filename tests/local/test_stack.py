@@ -21,6 +21,7 @@ import pytest
 from aiohttp import ClientConnectionError, ClientSession
 
 from local.stack import StackError, StackSettings, _require_free
+from tests.chaos.ports import free_port
 from tests.polling import eventually
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM, which stops the whole stack")
@@ -64,10 +65,7 @@ class Stack:
 @asynccontextmanager
 async def stack(app_dir: Path, *options: str) -> AsyncIterator[Stack]:
     """A stack on two free ports, with its output captured."""
-    with socket.socket() as one, socket.socket() as two:
-        for free in (one, two):
-            free.bind(("127.0.0.1", 0))
-        port, cosmos_port = (free.getsockname()[1] for free in (one, two))
+    port, cosmos_port = free_port(), free_port()
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "local", "--memory", "--app-dir", str(app_dir)),
         *("--port", str(port), "--cosmos-port", str(cosmos_port), *options),

@@ -11,7 +11,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from azure.core.pipeline.transport import AioHttpTransport
 from azure.cosmos import PartitionKey
@@ -56,10 +55,6 @@ class Account:
     def environment(self) -> dict[str, str]:
         """The app setting that the triggers' `connection` names."""
         return {"COSMOS": f"AccountEndpoint={self.endpoint};AccountKey={self.key};"}
-
-    @property
-    def port(self) -> int:
-        return urlsplit(self.endpoint).port or 0
 
     async def write(self, *ids: str, pk: str | None = None, **properties: Any) -> None:
         """Upsert items, by default each in its own logical partition."""

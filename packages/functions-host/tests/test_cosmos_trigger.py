@@ -15,6 +15,7 @@ import pytest
 from aiohttp import ClientSession
 from functions_host.cosmos_trigger.change_feed import FeedPage, FeedReader
 from tests.cosmos_apps import Account, Clock, calls, emulator_process, ids_of, trigger
+from tests.ports import free_port
 from tests.running import app_module, eventually, running, write_app
 
 
@@ -297,9 +298,10 @@ async def test_an_unavailable_account_is_retried_and_its_feed_continued(
 ) -> None:
     data_dir = tmp_path / "data"
     app_dir = write_app(tmp_path / "app", trigger(start_from_beginning=True, lease_expiration_interval=60_000))
-    async with emulator_process(data_dir) as account:
+    port = free_port()
+    async with emulator_process(data_dir, port) as account:
         await account.write("a")
-        environment, port = account.environment, account.port
+        environment = account.environment
 
     async with running(app_dir, environment) as host:
         await eventually(lambda: "unable to start" in caplog.text)

@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -19,6 +18,7 @@ from typing import Any
 
 from aiohttp import ClientError, ClientSession
 from tests.fidelity.odd_host import MASTER_KEY, write_keys
+from tests.ports import free_port
 
 _START_S = 240
 _STOP_S = 30
@@ -48,7 +48,7 @@ async def real_host(app: Path, environment: Mapping[str, str], folder: Path) -> 
     # Core Tools keep the keys in the folder for temporary files (SelfHostWebHostSettingsFactory.cs), and check them
     # only if they are told to.
     write_keys(folder / "secrets" / "functions" / "secrets")
-    port, log = _free_port(), folder / "real-host.log"
+    port, log = free_port(), folder / "real-host.log"
     with log.open("wb") as output:
         process = subprocess.Popen(  # noqa: S603, ASYNC220 - the host that the developer chose
             [func() or "func", "start", "--port", str(port), "--enableAuth"],
@@ -75,13 +75,6 @@ async def real_host(app: Path, environment: Mapping[str, str], folder: Path) -> 
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 async def _version_when_running(process: subprocess.Popen[bytes], port: int, log: Path) -> str:
