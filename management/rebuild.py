@@ -1,7 +1,7 @@
 """Rebuild all derived data from users, posts, comments and likes.
 
 Works for a database filled without the change-feed functions (such as the article's), or after they lost changes:
-1. Repair the findings of a census: texts that the Functions host treats as dates, missing user fields, wrong counts and
+1. Repair the findings of a census: texts with the prefix of an earlier version, missing user fields, wrong counts and
    versions, stale usernames, orphaned or stale copies, missing reservations, and abandoned ones.
 2. Replay the change feed of `users`, which finishes renames.
 3. Replay the change feed of `posts`, which fixes usernames and updates all copies and the feed.
@@ -44,7 +44,7 @@ async def rebuild(blog: Blog, say: Callable[[str], None], count: ItemCount | Non
     count.expect(await number_of_items(blog.users, blog.posts, blog.feed, blog.failures))
     count.expect(await number_of_items(blog.users, blog.posts))  # read again as change feeds
     census = await take_census(blog, count)
-    await run("Texts that look like dates stored again", census.date_like, repairs.store_texts_again)
+    await run("Texts restored", census.prefixed, repairs.restore_texts)
     await run("Users completed", census.incomplete_users, repairs.complete_user)
     await run("Tombstones that expire", census.tombstones, repairs.expire_tombstone)
     await run("Items that no longer expire", census.expiring, repairs.remove_ttl)

@@ -10,12 +10,12 @@ from typing import Any
 from management.verification.census import FORMER_DELETED_TYPE, USER_FIELDS
 from management.verification.copies import differences, wanted_copy
 from management.verification.counts import recount
-from management.verification.date_like_texts import Place, container_of
 from management.verification.invariants import is_user, is_version
+from management.verification.places import Place, container_of
+from management.verification.prefixed_texts import restored_texts
 from shared.data import username_reservations
 from shared.data.blog import Blog
 from shared.database.container import Container, patch_of
-from shared.database.date_like_texts import TEXTS
 from shared.database.refusals import ConditionFailed, ItemMissing
 from shared.errors import DatabaseUnavailable, ItemDamaged, UsernameTaken
 from shared.models.base import DELETED_TTL_S, DELETED_TYPE, Item, integer_of, is_item_id, is_whole_number, iso_utc
@@ -38,17 +38,16 @@ class Repairs:
     blog: Blog
     changed: int = 0
 
-    async def store_texts_again(self, place: Place) -> None:
-        """Write an item's texts again, so that they get their stored form. Costs a point read and a write."""
-        container = container_of(self.blog, place.container)
-        item = await container.read(place.item_id, place.partition_key)
-        if item is None:
+    async def restore_texts(self, place: Place) -> None:
+        """Write a post's or comment's texts as they were sent. Costs a point read and a write."""
+        item = await self.blog.posts.read(place.item_id, place.partition_key)
+        if item is None or not (texts := restored_texts(item)):
             return
-        # A copy is replaced only by a later version of its post.
-        increments = {"version": 1} if container is self.blog.posts and item.get("type") == Post.TYPE else {}
-        operations = patch_of({name: item[name] for name in TEXTS if name in item}, **increments)
+        # Copies are replaced only by a later version of their post.
+        version = {"version": integer_of(item, "version") + 1} if item.get("type") == Post.TYPE else {}
         with suppress(ConditionFailed, ItemMissing):  # changed since
-            await container.patch(place.item_id, place.partition_key, operations, etag=item["_etag"])
+            operations = patch_of({**texts, **version})
+            await self.blog.posts.patch(place.item_id, place.partition_key, operations, etag=item["_etag"])
             self.changed += 1
 
     async def complete_user(self, user_id: str) -> None:

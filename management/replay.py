@@ -9,7 +9,6 @@ from typing import Any
 from management.item_count import ItemCount
 from management.progress import server_time
 from shared.database.container import Container
-from shared.database.date_like_texts import as_sent
 from shared.models.base import integer_of
 from shared.propagation.concurrency import for_each
 from shared.propagation.delivery import DATABASE_ERRORS
@@ -51,7 +50,7 @@ async def replay(container: Container, handle: ChangeHandler, count: ItemCount) 
             end_s = 0
             async for page in pages:
                 end_s = end_s or server_time(date) + _CLOCK_TOLERANCE_S
-                changes = [as_sent(change) async for change in page]
+                changes = [change async for change in page]
                 count.add(len(changes))
                 await _with_retries(handle, changes)
                 replayed += len(changes)

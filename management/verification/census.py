@@ -16,9 +16,10 @@ from typing import Any
 from management.item_count import ItemCount
 from management.newest import Newest
 from management.verification.copies import fingerprint
-from management.verification.date_like_texts import Place, find_date_like_texts
 from management.verification.findings import EDIT_ITEM, NEW_ID, REBUILD, Finding, Kind
 from management.verification.invariants import expires, is_username, is_version, violated
+from management.verification.places import Place
+from management.verification.prefixed_texts import restored_texts
 from shared.data import idempotency, permissions, user_data, username_reservations
 from shared.data.blog import Blog
 from shared.data.posts import FRONT_PAGE_LENGTH
@@ -89,7 +90,8 @@ class Census:
     """Suspects by ID, plus findings that need no examination."""
 
     findings: list[Finding] = field(default_factory=list)
-    date_like: list[Place] = field(default_factory=list)
+    # posts and comments whose texts have the prefix of earlier versions
+    prefixed: list[Place] = field(default_factory=list)
     incomplete_users: list[str] = field(default_factory=list)
     users: list[str] = field(default_factory=list)
     reservations: list[str] = field(default_factory=list)
@@ -117,7 +119,6 @@ async def take_census(blog: Blog, count: ItemCount) -> Census:
     await reader.read_copies()
     await reader.read_feed()
     await reader.read_failures()
-    reader.census.date_like = await find_date_like_texts(blog)
     reader.conclude()
     return reader.census
 
@@ -199,6 +200,7 @@ class _Reader:
     def _see_post(self, post: Item, entry: _Post) -> None:
         entry.state = _State.MALFORMED
         is_sound = self._is_sound("posts", post, Post)
+        self._see_texts(post)
         try:
             # `rebuild` counts again, and replaces a version that is not a number.
             numbers = {name: integer_of(post, name) for name in ("commentCount", "likeCount")}
@@ -233,6 +235,7 @@ class _Reader:
             if not isinstance(item.get("postId"), str) or not is_item_id(item["postId"]):
                 continue
             entry = self.posts[item["postId"]]
+            self._see_texts(item)
             if item["type"] == Comment.TYPE:
                 entry.comments += 1
             else:
@@ -242,6 +245,10 @@ class _Reader:
                 entry.expiring_responses.append((item["id"], item["type"]))
             elif is_sound:
                 self._check_name(item)
+
+    def _see_texts(self, item: Item) -> None:
+        if restored_texts(item):
+            self.census.prefixed.append(Place("posts", item["postId"], item["id"], item["type"]))
 
     def _check_name(self, item: Item) -> None:
         user_id = item["userId"]

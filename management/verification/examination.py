@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from management.verification.census import FORMER_DELETED_TYPE, Census
 from management.verification.copies import differences, wanted_copy
 from management.verification.counts import recount
-from management.verification.date_like_texts import Place, container_of, is_date_like
 from management.verification.findings import REBUILD, Finding, Kind
 from management.verification.invariants import is_user, is_username
+from management.verification.places import Place, container_of
+from management.verification.prefixed_texts import restored_texts
 from shared.data import username_reservations
 from shared.data.blog import Blog
 from shared.models.base import DELETED_TTL_S, DELETED_TYPE, Item, integer_of, is_item_id
@@ -43,7 +44,7 @@ _RESTORE_POST = (
 async def examine(blog: Blog, census: Census) -> list[Finding]:
     """Return all findings. Raises DatabaseUnavailable."""
     examination = _Examination(blog, list(census.findings))
-    await for_each(census.date_like, examination.date_like)
+    await for_each(census.prefixed, examination.prefixed)
     await for_each(census.expiring, examination.expiring)
     await for_each(dict.fromkeys(census.users), examination.user)
     await for_each(census.deletions, examination.deletion)
@@ -64,9 +65,10 @@ class _Examination:
     def _found(self, kind: Kind, subject: str, detail: str, advice: str = REBUILD) -> None:
         self.findings.append(Finding(kind, subject, detail, advice))
 
-    async def date_like(self, place: Place) -> None:
-        if await is_date_like(self.blog, place):
-            self._found(Kind.DATE_LIKE, f"{place.item_type} {place.item_id} in {place.container}", "stored unchanged")
+    async def prefixed(self, place: Place) -> None:
+        item = await self.blog.posts.read(place.item_id, place.partition_key)
+        if item is not None and (texts := restored_texts(item)):
+            self._found(Kind.PREFIXED, f"{place.item_type} {place.item_id}", f"starts with `text:`: {', '.join(texts)}")
 
     async def expiring(self, place: Place) -> None:
         item = await container_of(self.blog, place.container).read(place.item_id, place.partition_key)

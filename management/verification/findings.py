@@ -7,13 +7,13 @@ from enum import Enum
 
 
 class Kind(Enum):
-    """Kinds in report order. ABANDONED and FAILURE are informational."""
+    """Kinds in report order. PREFIXED, ABANDONED and FAILURE are informational: a reader can write the prefix, too."""
 
     ACCOUNT = "Unsuitable account"
     CONTAINER = "Unsuitable containers"
     MALFORMED = "Malformed items"
     EXPIRING = "Items that expire"
-    DATE_LIKE = "Texts that the Functions host treats as dates"
+    PREFIXED = "Texts with the prefix of an earlier version"
     COUNT = "Wrong comment or like counts"
     NAME = "Wrong usernames"
     COPY_MISSING = "Posts without a copy in users"
@@ -31,7 +31,7 @@ class Kind(Enum):
 
     @property
     def is_broken(self) -> bool:
-        return self not in (Kind.ABANDONED, Kind.FAILURE)
+        return self not in (Kind.PREFIXED, Kind.ABANDONED, Kind.FAILURE)
 
 
 REBUILD = "Run `manage.py rebuild`."

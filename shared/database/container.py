@@ -19,7 +19,6 @@ from azure.core.utils import CaseInsensitiveDict
 from azure.cosmos.aio import ContainerProxy
 from azure.cosmos.exceptions import CosmosBatchOperationError
 
-from shared.database.date_like_texts import as_sent, stored_form
 from shared.database.refusals import (
     BatchRefused,
     ConcurrentWrite,
@@ -59,10 +58,7 @@ _ADDRESSABLE = re.compile(r"(?!\.{1,2}\Z)[^/\\?#\x00-\x1f\x7f]*[^/\\?#\x00-\x20\
 
 
 class Container:
-    """One container. Every operation can raise `DatabaseThrottled`, `DatabaseUnavailable` and `DatabaseRefusal`.
-
-    Texts that look like dates have another form in the database (date_like_texts.py).
-    """
+    """One container. Every operation can raise `DatabaseThrottled`, `DatabaseUnavailable` and `DatabaseRefusal`."""
 
     def __init__(self, proxy: ContainerProxy) -> None:
         self.proxy = proxy
@@ -76,10 +72,9 @@ class Container:
         if not is_addressable(item_id):
             return await _only_item(self._batch(partition_key, [("read", (item_id,))]))
         try:
-            read = await self._read(partition_key, lambda: self.proxy.read_item(item_id, partition_key), ItemMissing)
+            return await self._read(partition_key, lambda: self.proxy.read_item(item_id, partition_key), ItemMissing)
         except ItemMissing:
             return None
-        return dict(as_sent(read))
 
     async def read_latest(self, item_id: str, partition_key: str) -> Item | None:
         """Like `read`, at the same cost, but includes the latest writes of other processes.
@@ -91,14 +86,12 @@ class Container:
     async def create(self, item: Item, *, post_trigger: str | None = None) -> Item:
         """One write. Raises ItemExists."""
         options = {"post_trigger_include": post_trigger}
-        return await self._write((ItemExists,), self.proxy.create_item, stored_form(item), **options)
+        return await self._write((ItemExists,), self.proxy.create_item, item, **options)
 
     async def replace(self, item: Item, *, etag: str) -> Item:
         """One write, if the item still has `etag`. Raises ItemMissing, ConditionFailed."""
         _require_addressable(item["id"])
-        return await self._write(
-            _OF_EXISTING, self.proxy.replace_item, item["id"], stored_form(item), **_if_match(etag)
-        )
+        return await self._write(_OF_EXISTING, self.proxy.replace_item, item["id"], item, **_if_match(etag))
 
     async def patch(
         self,
@@ -128,7 +121,7 @@ class Container:
         self, expected: _Refusals, method: Callable[..., Awaitable[Any]], *arguments: Any, **options: Any
     ) -> Item:
         written = await self._retry_conflicts("a write", lambda: method(*arguments, **options), expected)
-        return dict(as_sent(written or {}))
+        return dict(written or {})
 
     async def batch(self, partition_key: str, operations: Sequence[Operation]) -> list[Item]:
         """One transaction of at most 100 operations. Raises BatchRefused.
@@ -152,15 +145,12 @@ class Container:
     async def _batch(self, partition_key: str, operations: Sequence[Operation]) -> list[Item]:
         async def attempt() -> list[dict[str, Any]]:
             # The SDK removes entries from the options it gets.
-            copied: list[Any] = [
-                (name, tuple(map(stored_form, arguments)) if name != "patch" else arguments, dict(*options))
-                for name, arguments, *options in operations
-            ]
+            copied: list[Any] = [(name, arguments, dict(*options)) for name, arguments, *options in operations]
             with _keeping_session(self.proxy):
                 return await self.proxy.execute_item_batch(copied, partition_key)
 
         results = await self._retry_conflicts("a batch", attempt, (BatchRefused,))
-        return [dict(as_sent(result.get("resourceBody") or {})) for result in results]
+        return [dict(result.get("resourceBody") or {}) for result in results]
 
     async def catch_up(self, partition_key: str | None = None) -> None:
         """Make later reads in this process at least as new as now, in one or all partitions.
@@ -209,7 +199,7 @@ class Container:
             rows = self.proxy.query_items(
                 text, parameters=_named(parameters), partition_key=partition_key, max_item_count=page_size
             )
-            return [as_sent(row) async for row in rows]
+            return [row async for row in rows]
 
         return await self._read(partition_key, attempt)
 
@@ -230,7 +220,7 @@ class Container:
         """Query all partitions, page by page. Not for API requests: the charge grows with the container."""
         with blog_errors():
             async for row in self.proxy.query_items(text, parameters=_named(parameters), max_item_count=page_size):
-                yield as_sent(row)
+                yield row
 
     async def query_feed_range(
         self,
@@ -255,7 +245,7 @@ class Container:
             page = await anext(pages, None)
             if page is None:  # nothing is left, and the iterator keeps the token that it was given
                 return [], None
-            return [as_sent(row) async for row in page], getattr(pages, "continuation_token", None)
+            return [row async for row in page], getattr(pages, "continuation_token", None)
 
         return await self._read(None, attempt)
 
@@ -266,10 +256,10 @@ class Container:
         async def attempt() -> Any:
             with _keeping_session(self.proxy):
                 return await self.proxy.scripts.execute_stored_procedure(
-                    procedure, partition_key=partition_key, parameters=stored_form(list(parameters))
+                    procedure, partition_key=partition_key, parameters=list(parameters)
                 )
 
-        return as_sent(await self._retry_conflicts(procedure, attempt, (ScriptFailed,)))
+        return await self._retry_conflicts(procedure, attempt, (ScriptFailed,))
 
     async def feed_ranges(self) -> list[dict[str, Any]]:
         """Return a feed range per physical partition. Two requests once per process; the SDK caches the result."""
@@ -343,8 +333,8 @@ def _keeping_session(proxy: ContainerProxy) -> Iterator[None]:
 
 
 def patch_of(values: Mapping[str, object], **increments: int) -> list[dict[str, Any]]:
-    """Return the operations of a patch. Texts that people write are in their stored form."""
-    sets = [{"op": "set", "path": f"/{name}", "value": value} for name, value in stored_form(dict(values)).items()]
+    """Return the operations of a patch."""
+    sets = [{"op": "set", "path": f"/{name}", "value": value} for name, value in values.items()]
     return sets + [{"op": "incr", "path": f"/{name}", "value": value} for name, value in increments.items()]
 
 

@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
 from shared.database.container import Container, is_addressable
-from shared.database.date_like_texts import as_sent
 from shared.database.scope import request_scope
 from shared.errors import DatabaseThrottled, DatabaseUnavailable, RequestRefused
 from shared.models.base import Item
@@ -41,7 +40,7 @@ async def run_delivery(
     Raises DeliveryUnfinished after `deadline_s`, because the host would end the process at its `functionTimeout`.
     Applied writes are not undone, so a repeated delivery has less to write.
     """
-    delivered = as_sent([dict(change) for change in changes])
+    delivered = [dict(change) for change in changes]
     started = time.perf_counter()
     finished = False
     attributes, writers = {"db.collection.name": feed.container}, map(writer_of, delivered)

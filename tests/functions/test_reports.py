@@ -147,16 +147,6 @@ async def test_a_key_of_a_report_that_existed_is_recorded(api: Api) -> None:
     assert (found.status, found.body["reason"], reused.status) == (200, REASON, 422)
 
 
-async def test_a_report_that_looks_like_a_date_is_kept_as_sent(api: Api) -> None:
-    reader, text = await api.new_user("reader"), "2026-01-01T00:00:00+02:00"
-    post = await api.new_post(reader)
-
-    sent = await api.report(post["id"], reader["id"], text)
-
-    assert sent.body["reason"] == text
-    assert (await eventually_counts(api, post, 1))["reasons"] == [text]
-
-
 async def test_the_list_is_not_cached(api: Api) -> None:
     answer = await api.list_reports()
 

@@ -55,7 +55,7 @@ async def test_a_database_of_the_first_release_is_upgraded(emulator: EmulatorThr
             after = await manage(settings, "verify", "--wait", "60")
         await client.delete_database(settings.database)
 
-    assert before == {Kind.COPY_MISSING, Kind.DATE_LIKE, Kind.FEED_MISSING, Kind.LEFTOVER, Kind.RESERVATION}
+    assert before == {Kind.COPY_MISSING, Kind.FEED_MISSING, Kind.LEFTOVER, Kind.RESERVATION}
     for result in (provisioned, rebuilt, verified, after):
         assert result.exit_code == 0, result.output
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,24 @@ def test_texts_are_delivered_as_recorded_from_microsofts_host() -> None:
 def test_texts_stop_the_lease_as_recorded_from_microsofts_host(text: str) -> None:
     with pytest.raises(UnparsableChangesError):
         parsed(text)
+
+
+async def test_without_date_parsing_every_recorded_text_is_delivered_unchanged(
+    account: Account, tmp_path: Path
+) -> None:
+    """As Microsoft's host does with a serializer that does not parse dates (measured with all of these texts)."""
+    texts = [*DELIVERED, *STOPS_THE_LEASE]
+    app = write_app(tmp_path, trigger())
+    serializer = {"extensions": {"cosmosDB": {"serializerSettings": {"dateParseHandling": "None"}}}}
+    (app / "host.json").write_text(json.dumps({"version": "2.0", **serializer}))
+
+    async with running(app, account.environment) as host:
+        await host.ready()
+        await account.write("texts", texts=texts)
+        await eventually(lambda: "texts" in ids_of(calls()))
+        [delivered] = [item["texts"] for _, _, items in calls() for item in items]
+
+    assert delivered == texts
 
 
 @pytest.mark.parametrize(("text", "delivered"), REWRITTEN.items())

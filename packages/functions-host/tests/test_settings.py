@@ -148,6 +148,29 @@ def test_an_unsupported_host_json_version_is_rejected(tmp_path: Path, text: str)
         read_host_config(tmp_path, AppSettings({}))
 
 
+@pytest.mark.parametrize(
+    ("serializer", "parses_dates"),
+    [({}, True), ({"dateParseHandling": "Default"}, True), ({"DateParseHandling": "none"}, False)],
+)
+def test_host_json_says_whether_texts_in_changes_are_parsed_as_dates(
+    tmp_path: Path, serializer: dict[str, str], parses_dates: bool
+) -> None:
+    host_file(tmp_path, extensions={"cosmosDB": {"serializerSettings": serializer}})
+
+    assert read_host_config(tmp_path, AppSettings({})).parses_dates == parses_dates
+
+
+@pytest.mark.parametrize(
+    ("serializer", "named"),
+    [({"dateFormatHandling": "None"}, "dateFormatHandling"), ({"dateParseHandling": "Off"}, "Off")],
+)
+def test_an_unknown_serializer_setting_is_named(tmp_path: Path, serializer: dict[str, str], named: str) -> None:
+    host_file(tmp_path, extensions={"cosmosDB": {"serializerSettings": serializer}})
+
+    with pytest.raises(HostStartError, match=named):
+        read_host_config(tmp_path, AppSettings({}))
+
+
 def test_host_json_ignores_case_and_the_environment_overrides_it(tmp_path: Path) -> None:
     host_file(
         tmp_path,

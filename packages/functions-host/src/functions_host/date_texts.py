@@ -1,4 +1,4 @@
-"""Changes texts that look like dates, as the real host does.
+"""Changes texts that look like dates, as the real host does unless host.json sets `dateParseHandling` to None.
 
 Its SDK parses changes with Newtonsoft.Json, which turns such a text into a DateTime. The extension writes it in its own
 format. If the date does not exist, the parser fails. The real host then releases the lease, and reads the same page

@@ -259,7 +259,10 @@ class FunctionsHost:
             retry = function.retry or config.retry
             try:
                 if function.type == COSMOS:
-                    listeners.append(CosmosListener(function, self._invoker, settings, self._clients, retry))
+                    parses = config.parses_dates
+                    listeners.append(
+                        CosmosListener(function, self._invoker, settings, self._clients, retry, parses_dates=parses)
+                    )
                 elif function.type == TIMER:
                     state_dir = self._settings.effective_state_dir
                     listeners.append(TimerListener(function, self._invoker, settings, state_dir, retry))

@@ -36,7 +36,8 @@ class HostConfig:
     """The configuration. The defaults apply without a host.json.
 
     For the request limits, -1 means no limit; for `function_timeout_s`, None does. `log_levels` maps category prefixes
-    to `logging` levels. If `functions` is None, all functions are served. `body_limit` is in bytes.
+    to `logging` levels. If `functions` is None, all functions are served. `body_limit` is in bytes. `parses_dates` says
+    whether texts in changes that look like dates are rewritten.
     """
 
     route_prefix: str = "api"
@@ -49,6 +50,7 @@ class HostConfig:
     functions: frozenset[str] | None = None
     body_limit: int = DEFAULT_BODY_LIMIT
     has_telemetry: bool = False
+    parses_dates: bool = True
 
     def serves(self, function_name: str) -> bool:
         """Return whether `functions` includes the function."""
@@ -71,6 +73,7 @@ def read_host_config(app_dir: Path, settings: AppSettings) -> HostConfig:
             has_telemetry=tree.get("telemetryMode", "").lower() == "opentelemetry"
             or bool(settings.get("APPLICATIONINSIGHTS_CONNECTION_STRING")),
             body_limit=int(settings.get("FUNCTIONS_REQUEST_BODY_SIZE_LIMIT") or DEFAULT_BODY_LIMIT),
+            parses_dates=_parses_dates(tree.section("extensions:cosmosDB:serializerSettings")),
         )
     except ValueError as error:
         raise HostStartError(f"host.json: {error}") from error
@@ -142,6 +145,21 @@ def _log_levels(section: Mapping[str, str]) -> dict[str, int]:
             raise ValueError(f"logging.logLevel.{category}: unknown level {name!r}")
         levels[category] = _LEVELS[name.lower()]
     return levels
+
+
+def _parses_dates(serializer: Mapping[str, str]) -> bool:
+    """Return whether the serializer of changes parses dates.
+
+    From version 4.9.0, the Cosmos DB extension has this one setting, with these two values:
+    https://github.com/Azure/azure-webjobs-sdk-extensions/pull/923
+    """
+    place = "extensions.cosmosDB.serializerSettings"
+    if unknown := [name for name in serializer if name.lower() != "dateparsehandling"]:
+        raise ValueError(f"{place} has only dateParseHandling; remove {', '.join(unknown)}")
+    handling = next(iter(serializer.values()), "Default")
+    if handling.lower() not in ("none", "default"):
+        raise ValueError(f"{place}.dateParseHandling {handling!r} must be None or Default")
+    return handling.lower() == "default"
 
 
 def _allow_list(tree: _Tree) -> frozenset[str] | None:

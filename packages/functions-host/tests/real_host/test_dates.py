@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 from functions_host.date_texts import UnparsableChangesError, parsed
 from tests.cosmos_apps import Account
@@ -42,7 +43,7 @@ async def test_the_real_host_delivers_texts_as_functions_host_parses_them(
     account: Account, tmp_path: Path, records: bool
 ) -> None:
     recorded, fatal = recorded_dates()
-    app, output = _app(tmp_path)
+    app, output = _app(tmp_path, _HOST_JSON)
 
     async with real_host(app, account.environment, tmp_path) as host:
         await account.write("harmless", texts=list(recorded))
@@ -58,6 +59,20 @@ async def test_the_real_host_delivers_texts_as_functions_host_parses_them(
     assert all(map(_is_fatal, fatal))
     certain = {text: answer for text, answer in delivered.items() if not _MINUTES_THAT_ARE_NOT_DIGITS.match(text)}
     assert certain == {text: parsed(text) for text in certain}
+
+
+async def test_the_real_host_delivers_texts_unchanged_without_date_parsing(account: Account, tmp_path: Path) -> None:
+    """Needs a bundle with version 4.9.0 of the Cosmos DB extension; earlier ones ignore the setting."""
+    recorded, fatal = recorded_dates()
+    texts = [*recorded, *fatal]
+    serializer = {"connectionMode": "Gateway", "serializerSettings": {"dateParseHandling": "None"}}
+    app, output = _app(tmp_path, _HOST_JSON | {"extensions": {"cosmosDB": serializer}})
+
+    async with real_host(app, account.environment, tmp_path):
+        await account.write("texts", texts=texts)
+        await eventually(lambda: "texts" in _delivered(output))
+
+    assert _delivered(output)["texts"] == texts
 
 
 async def _expect_that_it_stops_the_lease(
@@ -82,13 +97,13 @@ def _is_fatal(text: str) -> bool:
     return False
 
 
-def _app(folder: Path) -> tuple[Path, Path]:
+def _app(folder: Path, host_json: dict[str, Any]) -> tuple[Path, Path]:
     """Return the folders of the app and the file to which it writes what it receives."""
     app, output = folder / "app", folder / "delivered.jsonl"
     app.mkdir()
     output.touch()
     (app / "function_app.py").write_text(_APP.format(path=str(output)), encoding="utf-8")
-    (app / "host.json").write_text(json.dumps(_HOST_JSON), encoding="utf-8")
+    (app / "host.json").write_text(json.dumps(host_json), encoding="utf-8")
     return app, output
 
 

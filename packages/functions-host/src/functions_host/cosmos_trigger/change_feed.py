@@ -43,12 +43,15 @@ class FeedReader:
         start: Start,
         page_size: int | None,
         mode: Mode = "LatestVersion",
+        *,
+        parses_dates: bool = True,
     ) -> None:
         """Create a reader. `start` applies to reads without a continuation."""
         self._container = container
         self._feed_range = feed_range
         self._start = start
         self._mode = mode
+        self._parses_dates = parses_dates
         self._limit: dict[str, Any] = {} if page_size is None else {"max_item_count": page_size}
 
     async def read(self, continuation: str | None) -> FeedPage:
@@ -70,7 +73,7 @@ class FeedReader:
             items = [item async for item in page]
             break
         await self._refuse_split()
-        return FeedPage(parsed(items), **result)
+        return FeedPage(parsed(items) if self._parses_dates else items, **result)
 
     def _position(self, continuation: str | None) -> dict[str, Any]:
         if self._mode == "AllVersionsAndDeletes":

@@ -49,6 +49,8 @@ class CosmosListener:
         settings: AppSettings,
         clients: ClientCache,
         retry: RetryPolicy | None,
+        *,
+        parses_dates: bool = True,
     ) -> None:
         """Parse the binding. Raises FunctionIndexError."""
         self.function_name = function.name
@@ -56,6 +58,7 @@ class CosmosListener:
         self._invoker = invoker
         self._retry = retry
         self._clients = clients
+        self._parses_dates = parses_dates
         self._binding = parse_binding(function.trigger, settings)
         self._connection = resolve_connection(self._binding.connection, settings)
         self._lease_connection = resolve_connection(self._binding.lease_connection, settings)
@@ -166,13 +169,12 @@ class CosmosListener:
         if len(mine) >= len(ranges):
             return left
         leases = {lease.token: lease for lease in await store.list(ranges) if lease.id not in mine}
-        binding = self._binding
         for token in ranges.keys() - {processor.lease.token for processor in mine.values()}:
             lease = leases.get(token)
             if lease is None:
                 left.append(f"partition {token} has no lease")
                 continue
-            reader = FeedReader(container, lease.feed_range, binding.start, binding.page_size, binding.mode)
+            reader = self._reader(container, lease)
             page = await reader.read(lease.continuation)
             if page.is_new or lease.owner is None:
                 owner = f"host {lease.owner}" if lease.owner else "no host"
@@ -221,10 +223,19 @@ class CosmosListener:
         is_orphan = lease.owner == owner and lease.id not in self._processors
         return replace(lease, owner=None) if is_orphan else lease
 
-    def _process(self, lease: Lease, owner: str, store: LeaseStore, container: ContainerProxy) -> None:
+    def _reader(self, container: ContainerProxy, lease: Lease) -> FeedReader:
         binding = self._binding
-        reader = FeedReader(container, lease.feed_range, binding.start, binding.page_size, binding.mode)
-        processor = LeaseProcessor(lease, owner, store, reader, self._deliver, binding)
+        return FeedReader(
+            container,
+            lease.feed_range,
+            binding.start,
+            binding.page_size,
+            binding.mode,
+            parses_dates=self._parses_dates,
+        )
+
+    def _process(self, lease: Lease, owner: str, store: LeaseStore, container: ContainerProxy) -> None:
+        processor = LeaseProcessor(lease, owner, store, self._reader(container, lease), self._deliver, self._binding)
         if self._halted.is_set():
             # Acquired during a stop: only release it.
             processor.halt(End.STOPPED)
