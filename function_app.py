@@ -8,10 +8,11 @@ import logging
 import azure.functions as func
 
 import inspector
+import moderation
 import openapi
 import search
 import web
-from functions import change_feeds, comments, feed, health, likes, posts, reports, users
+from functions import change_feeds, comments, feed, health, likes, posts, users
 from shared.observability import logs
 from shared.settings import app_settings
 
@@ -23,12 +24,14 @@ if app_settings().auth.users_sign_in and not app_settings().can_sign_in:
     logs.log(logging.ERROR, "sign-in is not enabled", advice="enable App Service authentication; commands return 401")
 
 app = func.FunctionApp(http_auth_level=_COMMANDS)
-for module in (users, posts, comments, likes, reports, feed, health, change_feeds):
+for module in (users, posts, comments, likes, feed, health, change_feeds):
     app.register_functions(module.bp)
 openapi.register(app)
 web.register(app)
 search.register(app)
 openapi.describe(*search.api_modules())
+moderation.register(app)
+openapi.describe(*moderation.api_modules())
 inspector.register(app)
 if app_settings().telemetry:
     from shared.observability import exporters

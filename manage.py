@@ -21,6 +21,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+import moderation.commands
 from local_settings import NAME, LocalSettingsError
 from management import commands
 from management.configuration import read_configuration
@@ -176,12 +177,6 @@ def rebuild_command(context: typer.Context, as_json: _Json = False) -> None:
     )
 
 
-@app.command("audit")
-def audit_command(context: typer.Context, as_json: _Json = False) -> None:
-    """List the deletions by moderators of the last year: who deleted what, whose, and why."""
-    _run(context, lambda configuration: commands.show_audit(configuration, as_json=as_json), charge_to_stderr=as_json)
-
-
 @app.command("lag")
 def lag_command(
     context: typer.Context,
@@ -304,6 +299,9 @@ def _run(
             code = INTERRUPTED
     say_charge(scope, to_stderr=charge_to_stderr)
     raise typer.Exit(code)
+
+
+moderation.commands.add_to(app, _run)
 
 
 if __name__ == "__main__":

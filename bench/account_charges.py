@@ -1,6 +1,6 @@
 """Charges of the requests beyond the article, and how they grow: `python -m bench.account_charges`.
 
-Deleting an account, taking one's data along, reporting, and the list of reports, as modeled by the emulator. The user
+Deleting an account and taking one's data along, as modeled by the emulator. The user
 has one comment on each of `n` posts by others. The request of C5 has a constant charge; the change feeds then erase.
 """
 
@@ -17,14 +17,10 @@ from bench.tables import table
 from management.account import open_blog, signed_in
 from management.provision import provision
 from shared.data.blog import Blog
-from shared.data.permissions import BY_BACK_END
-from shared.data.reports import create_report, list_reported
 from shared.data.user_data import Position, read_user_data
 from shared.data.users import delete_user
 from shared.database.scope import request_scope
 from shared.models.base import Item
-from shared.models.report import NewReport
-from shared.propagation.posts import handle_changed_posts
 from shared.propagation.users import handle_changed_users
 
 ITEMS: Final = (1, 10, 100)
@@ -33,9 +29,6 @@ _REQUESTS: Final = (
     "C5 delete an account",
     "C5, the change feeds' work",
     "Q7 a user's data, all pages of 100",
-    "C6 report a post",
-    "C6, the change feed's work",
-    "Q8 list 20 of the reported items",
 )
 
 
@@ -51,16 +44,10 @@ async def measure(server: Server, number: int) -> list[float]:
             await add_comment(blog, post, user)
         await server.next_second()
         data = await charge(read_everything(blog, user))
-        report = await charge(add_report(blog, posts[0], user))
-        listing = await charge(list_changed(blog, posts[0]))
-        for post in posts[1:]:
-            await add_report(blog, post, user)
-            await list_changed(blog, post)
-        listed = await charge(list_reported(blog.feed, limit=20, cursor=None))
         await server.next_second()
-        request = await charge(delete_user(blog.users, user["id"], deletion=BY_BACK_END))
+        request = await charge(delete_user(blog.users, user["id"]))
         erasure = await charge(erase(blog, user))
-        return [request, erasure, data, report, listing, listed]
+        return [request, erasure, data]
 
 
 async def charge(work: Awaitable[object]) -> float:
@@ -76,19 +63,6 @@ async def read_everything(blog: Blog, user: Item) -> None:
         if page.next_cursor is None:
             return
         position = page.next_cursor
-
-
-async def add_report(blog: Blog, post: Item, user: Item) -> None:
-    new = NewReport(user_id=user["id"], reason="This is an advertisement.")
-    await create_report(blog, post["id"], None, new, idempotency_key=None)
-
-
-async def list_changed(blog: Blog, post: Item) -> None:
-    """Handle the changes of the reports of a post, as the change feed delivers them."""
-    reports = "SELECT * FROM c WHERE c.type = 'report'"
-    with request_scope():  # the change feed's own reads are the same for every change
-        changes = await blog.posts.query(reports, {}, partition_key=post["id"], page_size=100)
-    await handle_changed_posts(blog, changes)
 
 
 async def erase(blog: Blog, user: Item) -> None:

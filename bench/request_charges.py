@@ -86,7 +86,8 @@ async def add_comment(blog: Blog, post: Item, author: Item) -> Item:
 
 async def add_like(blog: Blog, post: Item, liker: Item) -> Item:
     new = NewLike(user_id=liker["id"])
-    return (await create_like(blog, post["id"], new, idempotency_key=None)).item
+    like, _ = await create_like(blog, post["id"], new)
+    return like
 
 
 def requests(blog: Blog, author: Item, post: Item) -> dict[str, Callable[[], Awaitable[object]]]:

@@ -31,15 +31,15 @@ async def create_comment(call: Call[NewComment]) -> Response:
 
 
 @bp.route(route="api/posts/{postId}/comments/{commentId}", methods=["DELETE"])
-@Endpoint(moderated=True, errors=(PostNotFound, CommentNotFound, VersionMismatch))
+@Endpoint(errors=(PostNotFound, CommentNotFound, VersionMismatch))
 async def delete_comment(call: Call[None]) -> Response:
     """Delete a comment.
 
     Removes the comment and decrements the post's comment count in one transaction. If users sign in, the author of
-    the comment, the author of the post, and moderators can delete it.
+    the comment and the author of the post can delete it.
     """
     blog, post_id, comment_id = await open_blog(), call.path["postId"], call.path["commentId"]
-    await comments.delete_comment(blog, post_id, comment_id, if_match=call.if_match, deletion=call.deletion)
+    await comments.delete_comment(blog, post_id, comment_id, by=call.caller, if_match=call.if_match)
     return no_content()
 
 

@@ -20,13 +20,14 @@ bp = func.Blueprint()
 async def create_like(call: Call[NewLike]) -> Response:
     """Like a post.
 
-    Returns 201 with the like, or 200 with the existing like if the user already likes the post.
+    Returns 201 with the like, or 200 with the existing like if the user already likes the post. A retry therefore needs
+    no idempotency key. A retry that arrives after an unlike likes the post again.
     """
-    blog, post_id, key = await open_blog(), call.path["postId"], call.idempotency_key
-    added = await likes.create_like(blog, post_id, call.body, idempotency_key=key)
-    if not added.created:
-        return resource_response(Like, added.item)
-    return created_response(Like, added.item, f"/api/posts/{post_id}/likes/{added.item['userId']}")
+    blog, post_id = await open_blog(), call.path["postId"]
+    like, is_new = await likes.create_like(blog, post_id, call.body)
+    if not is_new:
+        return resource_response(Like, like)
+    return created_response(Like, like, f"/api/posts/{post_id}/likes/{like['userId']}")
 
 
 @bp.route(route="api/posts/{postId}/likes/{userId}", methods=["DELETE"])

@@ -41,15 +41,15 @@ async def edit_post(call: Call[PostChanges]) -> Response:
 
 
 @bp.route(route="api/posts/{postId}", methods=["DELETE"])
-@Endpoint(moderated=True, errors=(PostNotFound, VersionMismatch))
+@Endpoint(errors=(PostNotFound, VersionMismatch))
 async def delete_post(call: Call[None]) -> Response:
     """Delete a post.
 
     Requests for the post return 404 immediately. Lists of posts omit it after a short delay. Its comments and likes
-    are deleted with it. If users sign in, its author and moderators can delete it.
+    are deleted with it. If users sign in, only its author can delete it.
     """
     blog, post_id = await open_blog(), call.path["postId"]
-    await posts.delete_post(blog.posts, post_id, if_match=call.if_match, deletion=call.deletion)
+    await posts.delete_post(blog.posts, post_id, by=call.caller, if_match=call.if_match)
     return no_content()
 
 

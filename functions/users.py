@@ -59,15 +59,15 @@ async def edit_user(call: Call[UserChanges]) -> Response:
 
 
 @bp.route(route="api/users/{userId}", methods=["DELETE"])
-@Endpoint(moderated=True, errors=(UserNotFound, VersionMismatch))
+@Endpoint(errors=(UserNotFound, VersionMismatch))
 async def delete_user(call: Call[None]) -> Response:
     """Delete a user.
 
     Requests for the user and for lists of their posts return 404 immediately, and the username is free. Their posts,
-    comments, and likes are deleted after a short delay. If users sign in, the user and moderators can delete it.
+    comments, and likes are deleted after a short delay. The user can register again 30 days later.
     """
     blog = await open_blog()
-    await users.delete_user(blog.users, call.path["userId"], if_match=call.if_match, deletion=call.deletion)
+    await users.delete_user(blog.users, call.path["userId"], if_match=call.if_match)
     return no_content()
 
 

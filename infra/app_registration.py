@@ -234,7 +234,7 @@ def main(command: str) -> None:
             connect(client, sites, os.environ["APP_IDENTITY_PRINCIPAL_ID"])
             message = _NO_MODERATOR
             # An output of main.bicep. Empty: nobody moderates.
-            role = os.environ.get("BLOG_MODERATOR_ROLE")
+            role = os.environ.get("BLOG_MODERATOR_ROLE") if os.environ.get("BLOG_MODERATION") == "1" else None
             if role and appoint(client, role):
                 sys.stdout.write(f"You are a moderator of the blog (app role {role}), from when you next sign in.\n")
     except RegistrationError as error:

@@ -71,6 +71,10 @@ param authClientId string = ''
 @secure()
 param authClientSecret string = ''
 
+@description('Whether readers can report posts and comments, and moderators can delete them (1).')
+@allowed(['0', '1'])
+param moderation string = '0'
+
 @description('App role of the people who can delete posts, comments and accounts of others. Empty: nobody can.')
 @maxLength(120)
 param moderatorRole string = 'Moderator'
@@ -246,6 +250,18 @@ module searchIndex 'search.bicep' = if (search == '1' && cosmosCapacity == 'auto
   }
 }
 
+module moderationContainer 'moderation.bicep' = if (moderation == '1') {
+  name: 'moderation'
+  scope: group
+  params: {
+    accountName: cosmos.outputs.name
+    databaseName: databaseName
+  }
+  dependsOn: [
+    searchIndex // BLOG_SEARCH; the account accepts one change at a time
+  ]
+}
+
 module network 'network.bicep' = if (privateNetworking) {
   name: 'network'
   scope: group
@@ -287,6 +303,7 @@ module app 'app.bicep' = {
       BLOG_AUTH: usesSignIn ? 'app-service' : 'function-key'
       BLOG_DELIVERY_DEADLINE_S: '150'
       BLOG_DATABASE: databaseName
+      BLOG_MODERATION: moderation
       BLOG_MODERATOR_ROLE: moderatorRole
       BLOG_SEARCH: cosmosCapacity == 'autoscale' ? search : '0' // a serverless account has no global secondary indexes
       BLOG_SITE_URL: siteUrl
@@ -303,6 +320,9 @@ module app 'app.bicep' = {
       OVERRIDE_USE_MI_FIC_ASSERTION_CLIENTID: identity.outputs.clientId // instead of a client secret, see auth.bicep
     }
   }
+  dependsOn: [
+    moderationContainer // BLOG_MODERATION needs it
+  ]
 }
 
 module authentication 'auth.bicep' = {
@@ -355,6 +375,7 @@ output APP_IDENTITY_PRINCIPAL_ID string = identity.outputs.principalId
 output BUDGET_START string = hasBudget ? firstMonth : budgetStart
 output BLOG_URL string = app.outputs.url
 output BLOG_DATABASE string = databaseName
+output BLOG_MODERATION string = moderation
 output BLOG_MODERATOR_ROLE string = moderatorRole
 output BLOG_SEARCH string = cosmosCapacity == 'autoscale' ? search : '0'
 output BLOG_TRANSACTIONS string = transactions

@@ -15,10 +15,13 @@ ROOT = Path(__file__).resolve().parents[1]
 # A wing, and those that stand on it.
 WINGS = {
     "inspector": ("inspector",),
+    "moderation": ("moderation",),
     "openapi": ("openapi",),
     "search": ("search",),
-    "web": ("web", "inspector", "search"),
+    "web": ("web", "inspector", "moderation", "search"),
 }
+# The parameters of the templates that belong to a wing, and the end of their settings, besides those with its name.
+_MORE_PARAMETERS = {"moderation": {"moderatorRole": "MODERATOR_ROLE"}}
 NAME = "blog"
 _NEW_NAME = re.compile(r"[a-z][a-z0-9]{1,30}")
 # Not in the middle of other words, but in settings and in names such as StoredBlog.
@@ -31,13 +34,14 @@ _KEPT = (
 
 
 def take_off(wing: str, root: Path = ROOT) -> None:
-    """Delete a wing and those that stand on it: their folders, tests, templates, and lines in function_app.py."""
-    app = root / "function_app.py"
+    """Delete a wing and those that stand on it: their folders, tests, templates, and lines in the two programs."""
     for name in WINGS[wing]:
         for folder in (root / name, root / "tests" / name):
             shutil.rmtree(folder, ignore_errors=True)
-        lines = app.read_text(encoding="utf-8").splitlines(keepends=True)
-        app.write_text("".join(line for line in lines if not re.search(rf"\b{name}\b", line)), encoding="utf-8")
+        for program in (root / "function_app.py", root / "manage.py"):
+            lines = program.read_text(encoding="utf-8").splitlines(keepends=True)
+            kept = (line for line in lines if not re.search(rf"\b{name}\b", line))
+            program.write_text("".join(kept), encoding="utf-8")
         # What mypy and import-linter check.
         listed, layer = rf'"{name}", ', rf'(?m)^ *"{name}",\n|(?<="){name} \| | \| {name}(?=")'
         project = root / "pyproject.toml"
@@ -47,16 +51,18 @@ def take_off(wing: str, root: Path = ROOT) -> None:
 
 
 def _take_off_infra(wing: str, root: Path) -> None:
-    """Delete a wing's template, its parameter and module in main.bicep, and the lines with its setting."""
+    """Delete a wing's template, its parameters and module in main.bicep, and the lines with its settings."""
     (root / "infra" / f"{wing}.bicep").unlink(missing_ok=True)
-    main_template, declaration = root / "infra" / "main.bicep", re.compile(rf"(?m)^param {wing}\b|'{wing}\.bicep'")
+    parameters = {wing: wing.upper(), **_MORE_PARAMETERS.get(wing, {})}
+    main_template = root / "infra" / "main.bicep"
+    declaration = re.compile(rf"(?m)^param ({'|'.join(parameters)})\b|'{wing}\.bicep'")
     blocks = main_template.read_text(encoding="utf-8").split("\n\n")
     main_template.write_text("\n\n".join(one for one in blocks if not declaration.search(one)), encoding="utf-8")
     others = ("infra/main.parameters.json", ".github/workflows/deploy.yml", "docs/deploy.md")
     for file in (main_template, *(root / name for name in others)):
         lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
-        setting = f"{NAME.upper()}_{wing.upper()}"
-        file.write_text("".join(line for line in lines if setting not in line), encoding="utf-8")
+        settings = re.compile("|".join(rf"{NAME.upper()}_{setting}\b" for setting in parameters.values()))
+        file.write_text("".join(line for line in lines if not settings.search(line)), encoding="utf-8")
 
 
 def rename(name: str, root: Path = ROOT) -> int:

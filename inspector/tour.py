@@ -22,7 +22,7 @@ from inspector.tour_visits import Visits
 from shared.data import comments, likes, posts, users
 from shared.data.blog import Blog, open_blog
 from shared.data.idempotency import new_id
-from shared.data.permissions import BackEnd, Deletion, SignedIn
+from shared.data.permissions import BackEnd, SignedIn
 from shared.database.client import connect
 from shared.database.container import Container
 from shared.database.containers import POSTS
@@ -131,7 +131,7 @@ async def like_tour_post(call: Call[_Command]) -> Response:
         blog, post_id = await open_blog(), call.path["postId"]
         _visits.require(visit, post_id)
         new = [NewLike(user_id=_reader_id(number)) for number in range(_READERS)]
-        await asyncio.gather(*(likes.create_like(blog, post_id, like, idempotency_key=None) for like in new))
+        await asyncio.gather(*(likes.create_like(blog, post_id, like) for like in new))
     return json_response({"likes": _READERS})
 
 
@@ -213,7 +213,7 @@ async def _delete_left_posts() -> int:
 async def _delete(blog: Blog, post: Item) -> None:
     with suppress(PostNotFound):  # another visit has ended, too
         # The owner is a condition of the write.
-        await posts.delete_post(blog.posts, post["id"], deletion=Deletion(SignedIn(uuid.UUID(post["userId"]))))
+        await posts.delete_post(blog.posts, post["id"], by=SignedIn(uuid.UUID(post["userId"])))
 
 
 @asynccontextmanager

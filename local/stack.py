@@ -72,13 +72,14 @@ class StackSettings:
         """Environment of the app and its manage.py.
 
         The process environment overrides local.settings.json or, if that is missing, local.settings.example.json. The
-        connection string is always the emulator's. The inspector and the search are enabled unless one of them says
-        otherwise, and the app logs only warnings unless the stack is `verbose`. Raises LocalSettingsError.
+        connection string is always the emulator's. The inspector, the search and the moderation are enabled unless one
+        of them says otherwise, and the app logs only warnings unless the stack is `verbose`. Raises LocalSettingsError.
         """
         file = self.app_dir / NAME
         return {
             "BLOG_INSPECTOR": "1",
             "BLOG_SEARCH": "1",
+            "BLOG_MODERATION": "1",
             "AzureFunctionsJobHost__logging__logLevel__blog": "Information" if self.verbose else "Warning",
             **local_settings(file if file.is_file() else self.app_dir / "local.settings.example.json"),
             **os.environ,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from azure.cosmos.aio import CosmosClient
 from azure.cosmos.exceptions import CosmosResourceNotFoundError
 
+from management.addons import OpenAddon, open_addons
 from management.errors import ManagementError
 from shared.data.blog import Blog
 from shared.database.container import Container
@@ -59,6 +60,11 @@ def _identity() -> DefaultAzureCredential:
 
 async def open_blog(client: CosmosClient, database: str) -> Blog:
     """Return the blog's containers, in one request. Raises ManagementError if any is missing."""
+    return (await open_all(client, database))[0]
+
+
+async def open_all(client: CosmosClient, database: str) -> tuple[Blog, list[OpenAddon]]:
+    """Return the blog's containers, and the add-ons that have one, in one request. Raises ManagementError."""
     proxy = client.get_database_client(database)
     try:
         present = {properties["id"] async for properties in proxy.list_containers()}
@@ -71,4 +77,4 @@ async def open_blog(client: CosmosClient, database: str) -> Blog:
     users, posts, feed, failures = (
         Container(proxy.get_container_client(name)) for name in (USERS, POSTS, FEED, FAILURES)
     )
-    return Blog(users, posts, feed, failures)
+    return Blog(users, posts, feed, failures), open_addons(proxy, present)

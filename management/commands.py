@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from management import terminal
-from management.account import open_blog, signed_in
+from management.account import open_all, open_blog, signed_in
 from management.seeding.writing import Plan, is_empty, is_unfinished, seed, with_dates_of_earlier_run
 from management.verification.findings import Finding
 from management.verify import is_broken, verify, verify_within
@@ -41,9 +41,9 @@ async def seed_database(configuration: Settings, plan: Plan, *, if_empty: bool, 
 async def verify_database(configuration: Settings, *, wait_s: float, as_json: bool) -> int:
     """Print all findings; return BROKEN unless all are informational."""
     async with signed_in(configuration) as client:
-        blog = await open_blog(client, configuration.database)
+        blog, addons = await open_all(client, configuration.database)
         with terminal.reading_progress() as count:
-            findings = await verify_within(blog, wait_s, count)
+            findings = await verify_within(blog, wait_s, count, addons)
     return _report(findings, count.items, as_json=as_json)
 
 
@@ -79,15 +79,6 @@ async def replay_failures(configuration: Settings, ids: Collection[str], *, sour
         terminal.say_to_stderr("More failures are stored. Run the command again.")
         return BROKEN
     return SUCCESS if went_well else BROKEN
-
-
-async def show_audit(configuration: Settings, *, as_json: bool) -> int:
-    """Print the deletions by moderators."""
-    from management import audit
-
-    async with signed_in(configuration) as client:
-        audit.say_audit(await audit.list_audit(await open_blog(client, configuration.database)), as_json=as_json)
-    return SUCCESS
 
 
 async def show_lag(configuration: Settings, *, watch: bool, as_json: bool, most_s: float | None, record: bool) -> int:
@@ -130,9 +121,9 @@ async def rebuild_database(configuration: Settings, *, as_json: bool) -> int:
     from management.rebuild import rebuild
 
     async with signed_in(configuration) as client:
-        blog = await open_blog(client, configuration.database)
+        blog, addons = await open_all(client, configuration.database)
         with terminal.reading_progress() as count:
-            await rebuild(blog, terminal.say_to_stderr if as_json else terminal.say, count)
+            await rebuild(blog, terminal.say_to_stderr if as_json else terminal.say, count, addons)
         with terminal.reading_progress() as count:
-            findings = await verify(blog, count)
+            findings = await verify(blog, count, addons)
     return _report(findings, count.items, as_json=as_json)

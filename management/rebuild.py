@@ -13,10 +13,11 @@ Does not repair responses to missing posts, malformed items, or failed changes; 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from typing import TypeVar
 
+from management.addons import OpenAddon
 from management.item_count import ItemCount, number_of_items
 from management.repairs import Repairs
 from management.replay import replay
@@ -30,7 +31,9 @@ from shared.propagation.users import handle_changed_users
 T = TypeVar("T")
 
 
-async def rebuild(blog: Blog, say: Callable[[str], None], count: ItemCount | None = None) -> None:
+async def rebuild(
+    blog: Blog, say: Callable[[str], None], count: ItemCount | None = None, addons: Sequence[OpenAddon] = ()
+) -> None:
     """Rebuild; report each step through `say`, and count the items read. Raises DatabaseUnavailable, AzureError."""
 
     repairs = Repairs(blog)
@@ -56,6 +59,8 @@ async def rebuild(blog: Blog, say: Callable[[str], None], count: ItemCount | Non
     await run("Usernames reserved", dict.fromkeys(census.users), repairs.reserve_username)
     say(f"Users checked: {await replay(blog.users, partial(handle_changed_users, blog), count):,}")
     say(f"Posts checked: {await replay(blog.posts, partial(handle_changed_posts, blog), count):,}")
+    for each in addons:
+        say(f"Items of {each.addon.container} repaired or deleted: {await each.rebuild(blog):,}")
     await trim(Copies(blog.feed, blog.posts, partition_key="type"), await FrontPageIndex.read(blog.feed))
 
 

@@ -18,11 +18,11 @@ from shared.data.blog import Blog
 from shared.database.container import Container, patch_of
 from shared.database.refusals import ConditionFailed, ItemMissing
 from shared.errors import DatabaseUnavailable, ItemDamaged, UsernameTaken
-from shared.models.base import DELETED_TTL_S, DELETED_TYPE, Item, integer_of, is_item_id, is_whole_number, iso_utc
+from shared.models.base import DELETED_TTL_S, DELETED_TYPE, Item, integer_of, is_item_id, iso_utc
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import EMPTIED, Post
-from shared.models.user import User, is_deleted, is_of_deleted, name_version
+from shared.models.user import User, is_deleted, name_version
 from shared.propagation.copies import Copies
 from shared.propagation.erasure import erase_in_post
 from shared.propagation.pacing import Pace
@@ -117,24 +117,14 @@ class Repairs:
             item = await self.blog.posts.read(item_id, post_id)
             user_id = str(item.get("userId")) if item else ""
             user = await self.blog.users.read(user_id, user_id) if is_item_id(user_id) else None
-            if item and user and is_of_deleted(item, user):
-                await self._erase(item, post_id, user)
+            if item and user and is_deleted(user):
+                await erase_in_post(self.blog.posts, post_id, user_id, Pace())
+                self.changed += 1
             elif item and user and is_user(user) and is_outdated(item, user):
                 await rename_in_post(self.blog.posts, post_id, user)
                 self.changed += 1
             elif item and user and is_user(user) and _is_ahead(item, user):
                 await self._undo_rename(item, post_id, user_id)
-
-    async def _erase(self, item: Item, post_id: str, user: Item) -> None:
-        """Erase what a deleted user has written in a post. First lowers a `nameVersion` above theirs: a write."""
-        if is_deleted(user) and not is_whole_number(name_version(user)):
-            return  # `verify` reports the tombstone
-        if is_deleted(user) and integer_of(item, "nameVersion") > name_version(user):
-            version = patch_of({"nameVersion": name_version(user)})
-            with suppress(ConditionFailed, ItemMissing):  # changed since
-                await self.blog.posts.patch(item["id"], post_id, version, etag=item["_etag"])
-        await erase_in_post(self.blog.posts, post_id, user, Pace())
-        self.changed += 1
 
     async def _undo_rename(self, item: Item, post_id: str, user_id: str) -> None:
         """Replace a username whose `nameVersion` is above the user's. Costs a point read and a write."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from management.addons import OpenAddon
 from management.errors import MULTIPLE_WRITE_REGIONS
 from management.item_count import ItemCount, number_of_items
 from management.verification.census import take_census
@@ -20,11 +21,13 @@ from shared.database.refusals import blog_errors
 _POLL_S = 0.5
 
 
-async def verify(blog: Blog, count: ItemCount | None = None) -> list[Finding]:
+async def verify(blog: Blog, count: ItemCount | None = None, addons: Sequence[OpenAddon] = ()) -> list[Finding]:
     """Return all findings, including updates still in progress while the app runs. `count` counts the items read."""
     count = count or ItemCount()
     count.expect(await number_of_items(blog.users, blog.posts, blog.feed, blog.failures))
     findings = await examine(blog, await take_census(blog, count))
+    for addon in addons:
+        findings += await addon.verify(blog, count)
     for container in (blog.users, blog.posts, blog.feed, blog.failures):
         findings += await _ttl_findings(container)
     if await has_multiple_write_regions(blog.users.proxy):
@@ -44,11 +47,13 @@ async def _ttl_findings(container: Container) -> list[Finding]:
     return [Finding(Kind.CONTAINER, f"container {present['id']}", detail, "Run `manage.py provision`.")]
 
 
-async def verify_within(blog: Blog, seconds: float, count: ItemCount | None = None) -> list[Finding]:
+async def verify_within(
+    blog: Blog, seconds: float, count: ItemCount | None = None, addons: Sequence[OpenAddon] = ()
+) -> list[Finding]:
     """Verify until nothing is broken or `seconds` have passed."""
     deadline = time.monotonic() + seconds
     while True:
-        findings = await verify(blog, count)
+        findings = await verify(blog, count, addons)
         if not is_broken(findings) or time.monotonic() + _POLL_S > deadline:
             return findings
         await asyncio.sleep(_POLL_S)

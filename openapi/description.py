@@ -19,8 +19,7 @@ from shared.database.sessions import SESSION_HEADER, SESSION_HEADER_LENGTH
 from shared.http.calls import DEFAULT_PAGE, IDEMPOTENCY_KEY_LENGTH, PAGE_LIMIT
 from shared.http.endpoints import Endpoint, endpoint_of
 from shared.http.problems import MEDIA_TYPE, PROBLEMS, ProblemDetails
-from shared.models.base import REASON_LENGTH, Resource
-from shared.models.report import Report
+from shared.models.base import Resource
 from shared.settings import AuthMode
 
 JsonObject = dict[str, Any]
@@ -34,12 +33,6 @@ _PAGE_SIZE: JsonObject = {"type": "integer", "minimum": 1, "maximum": PAGE_LIMIT
 _PARAMETERS: dict[str, tuple[str, str, JsonObject]] = {
     "limit": ("query", "Maximum number of items.", _PAGE_SIZE),
     "cursor": ("query", "The `nextCursor` of the previous page.", _STRING),
-    "reason": (
-        "query",
-        "The reason of a moderator who deletes something of somebody else. It is recorded.",
-        _STRING | {"minLength": 1, "maxLength": REASON_LENGTH},
-    ),
-    "ban": ("query", "With `true` and a reason, the user cannot register again.", {"type": "boolean"}),
     "If-Match": (
         "header",
         "An `ETag` of the resource since its last edit, or `*`. Likes, comments, and renames of authors do not matter.",
@@ -223,9 +216,7 @@ def _parameters(operation: ApiOperation) -> list[JsonObject]:
     accepted = {
         "limit": endpoint.paged or endpoint.listed,
         "cursor": endpoint.paged,
-        "reason": endpoint.moderated,
-        "ban": endpoint.moderated and operation.route == "users/{userId}",
-        "Idempotency-Key": operation.method == "POST",
+        "Idempotency-Key": errors.IdempotencyKeyReused in endpoint.errors,
         "If-Match": operation.method in {"PUT", "DELETE"},
         "If-None-Match": 304 in operation.statuses,
         SESSION_HEADER: operation.uses_items and not endpoint.listed,
@@ -252,7 +243,7 @@ def _success(operation: ApiOperation, status: int) -> JsonObject:
         headers["ETag"] = _HEADERS["ETag"]
     if endpoint.listed:
         headers["Cache-Control"] = _HEADERS["Cache-Control"]
-    if status == 201 and endpoint.returns is not Report:  # a report has no path
+    if status == 201:
         headers["Location"] = _HEADERS["Location"]
     response: JsonObject = {"description": _DESCRIPTIONS[status], "headers": headers}
     if endpoint.returns is not None and status in {200, 201}:

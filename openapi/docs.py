@@ -11,7 +11,7 @@ from typing import Final
 
 import azure.functions as func
 
-from functions import comments, feed, health, likes, posts, reports, users
+from functions import comments, feed, health, likes, posts, users
 from openapi.description import API_PATH, ApiOperation, describe, meaning_of, operations_of
 from shared.http.calls import QUERY, Call
 from shared.http.endpoints import Endpoint
@@ -21,7 +21,7 @@ from shared.settings import app_settings
 
 bp = func.Blueprint()
 
-DESCRIBED: Final[list[ModuleType]] = [users, posts, comments, likes, reports, feed, health]
+DESCRIBED: Final[list[ModuleType]] = [users, posts, comments, likes, feed, health]
 
 _STATIC = Path(__file__).with_name("static")
 # Nothing else in the directory is served. Key: last segment of the URL.

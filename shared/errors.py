@@ -4,7 +4,7 @@
     ├── MalformedRequest, InvalidFields, BodyTooLarge
     ├── UnsupportedBody: EncodedBody
     ├── NotAuthenticated, Forbidden
-    ├── NotFound: UserNotFound, PostNotFound, CommentNotFound, ReportNotFound
+    ├── NotFound: UserNotFound, PostNotFound, CommentNotFound
     ├── UsernameTaken, AlreadyRegistered, AccountDeleted
     ├── IdempotencyKeyReused, VersionMismatch
     ├── RetryLater: TooManyRenames, TooManyExports, DatabaseThrottled
@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import ClassVar
 
 
@@ -127,12 +128,6 @@ class CommentNotFound(NotFound):
     kind = "comment"
 
 
-class ReportNotFound(NotFound):
-    """The list of reports has no entry with this ID."""
-
-    kind = "report"
-
-
 class UsernameTaken(BlogError):
     """Another user has this username, compared case-insensitively after Unicode NFKC."""
 
@@ -149,9 +144,12 @@ class AlreadyRegistered(BlogError):
 
 
 class AccountDeleted(BlogError):
-    """The account was banned or is still being deleted, or the Idempotency-Key is that of a deleted account."""
+    """The account was deleted. Its user can register again after 30 days, on the date in the detail, or never."""
 
-    detail = "This account is being deleted; try again in a few minutes."
+    def __init__(self, next_registration: date | None) -> None:
+        day = next_registration
+        when = f"You can register again on {day.day} {day:%B %Y}." if day else "You cannot register again."
+        super().__init__(f"This account was deleted. {when}")
 
 
 class TooManyRenames(RetryLater):

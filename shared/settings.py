@@ -86,11 +86,6 @@ class AppSettings(BaseSettings):
     )
     # Set by the platform. https://learn.microsoft.com/azure/app-service/reference-app-settings#authentication--authorization
     platform_authenticates: str = Field(default="", validation_alias="WEBSITE_AUTH_ENABLED")
-    moderator_role: str = Field(
-        default="",
-        validation_alias="BLOG_MODERATOR_ROLE",
-        description="the value of an app role of Microsoft Entra ID, such as Moderator",
-    )
     site_url: str = Field(
         default="",
         pattern=r"^(https?://[^\s/?#@]+)?$",

@@ -1,52 +1,35 @@
 /**
- * Creates a like, its idempotency record and its count in one transaction.
+ * Creates a like and its count in one transaction.
  *
- * Container posts, partition key postId. The like's id is its user's, so a post has one like per user. Run again, it
- * returns the existing like; run again with the same record, it returns the like of the first run, even if that was
- * deleted. A like that already exists is therefore recorded, too.
+ * Container posts, partition key postId. The like has the ID of its user, so a post has one like per user.
  *
  * @param {object} like  the item to create
- * @param {object|null} record  the command's idempotency record; result has the properties of the like that it keeps
- * @returns {{item: object, created: boolean}}  the stored like; created is false if nothing was counted
- * @throws 404 the post does not exist or is deleted   503 an operation was not accepted: call again
+ * @returns {object}  the stored like
+ * @throws 404 the post does not exist or is deleted   409 the like exists
+ *         503 an operation was not accepted: call again
  */
-function createLike(like, record) {
+function createLike(like) {
     const collection = getContext().getCollection();
-    const documents = collection.getAltLink() + "/docs/";
 
-    read(like.postId, function (post) {
-        if (!post || post.type !== "post") throw new Error(ErrorCodes.NotFound, "PostNotFound");
-        if (!record) return createAll(post);
-        read(record.id, function (stored) {
-            if (stored) replay(stored);
-            else createAll(post);
+    readPost(function (post) {
+        create(like, function (created) {
+            count(post, created);
         });
     });
 
-    function replay(stored) {
-        const first = stored.result;
-        read(like.id, function (existing) {
-            if (existing && existing.creationDate === first.creationDate) return answer(existing, false);
-            answer(Object.assign({ type: "like", postId: like.postId, _etag: stored._etag }, first), false);
-        });
+    function readPost(next) {
+        required(collection.readDocument(collection.getAltLink() + "/docs/" + like.postId, function (error, post) {
+            if (error && error.number !== ErrorCodes.NotFound) throw error;
+            if (error || post.type !== "post") throw new Error(ErrorCodes.NotFound, "PostNotFound");
+            next(post);
+        }));
     }
 
-    function createAll(post) {
-        create(like, answerExisting, function (created) {
-            createRecord(function () { count(post, created); });
-        });
-    }
-
-    function answerExisting() {
-        read(like.id, function (existing) {
-            if (record) Object.keys(record.result).forEach(function (name) { record.result[name] = existing[name]; });
-            createRecord(function () { answer(existing, false); });
-        });
-    }
-
-    function createRecord(next) {
-        if (record) create(record, null, next);
-        else next();
+    function create(item, next) {
+        required(collection.createDocument(collection.getSelfLink(), item, function (error, created) {
+            if (error) throw error;
+            next(created);
+        }));
     }
 
     function count(post, created) {
@@ -56,26 +39,7 @@ function createLike(like, record) {
         post.traceparent = like.traceparent;
         required(collection.replaceDocument(post._self, post, { etag: post._etag }, function (error) {
             if (error) throw error;
-            answer(created, true);
-        }));
-    }
-
-    function answer(item, created) {
-        getContext().getResponse().setBody({ item: item, created: created });
-    }
-
-    function read(id, next) {
-        required(collection.readDocument(documents + id, function (error, item) {
-            if (error && error.number !== ErrorCodes.NotFound) throw error;
-            next(error ? null : item);
-        }));
-    }
-
-    function create(item, onConflict, next) {
-        required(collection.createDocument(collection.getSelfLink(), item, function (error, created) {
-            if (error && error.number === ErrorCodes.Conflict && onConflict) return onConflict();
-            if (error) throw error;
-            next(created);
+            getContext().getResponse().setBody(created);
         }));
     }
 

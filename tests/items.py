@@ -6,12 +6,10 @@ import uuid
 from datetime import UTC, datetime, timedelta
 
 from shared.data.idempotency import idempotency_record
-from shared.data.permissions import Deletion, SignedIn, audit_item
 from shared.models.base import Item, iso_utc
 from shared.models.comment import NewComment, comment_item
-from shared.models.like import NewLike, like_item
+from shared.models.like import like_item
 from shared.models.post import NewPost, post_item
-from shared.models.report import NewReport, report_item
 from shared.models.user import user_item
 
 _START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -45,24 +43,7 @@ def a_like(post: Item, liker: Item, *, second: float = 0) -> Item:
     return like_item(post["postId"], liker, moment(second))
 
 
-def a_report(item: Item, reader: Item, *, second: float = 0, reason: str = "An advertisement.") -> Item:
-    """Return a report of this post or comment."""
-    return report_item(
-        item["postId"], item["id"], reader, NewReport(user_id=reader["id"], reason=reason), moment(second)
-    )
-
-
-def an_audit_item(item: Item) -> Item:
-    """Return the record that a moderator deleted this post or comment."""
-    return audit_item(
-        Deletion(SignedIn(uuid.uuid4(), is_moderator=True), "An advertisement."), item, postId=item["postId"]
-    )
-
-
-def a_record(item: Item, command_id: str = "command") -> Item:
-    """Return the idempotency record of the command that creates this comment or like."""
-    if item["type"] == "comment":
-        new = NewComment(user_id=item["userId"], content=item["content"])
-        return idempotency_record(command_id, new, {"id": item["id"]}, postId=item["postId"])
-    result = {name: item[name] for name in ("id", "userId", "userUsername", "creationDate")}
-    return idempotency_record(command_id, NewLike(user_id=item["userId"]), result, postId=item["postId"])
+def a_record(comment: Item, command_id: str = "command") -> Item:
+    """Return the idempotency record of the command that creates this comment."""
+    new = NewComment(user_id=comment["userId"], content=comment["content"])
+    return idempotency_record(command_id, new, {"id": comment["id"]}, postId=comment["postId"])

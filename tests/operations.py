@@ -9,10 +9,10 @@ from typing import Any
 import azure.functions as func
 from azure.functions.decorators.function_app import FunctionBuilder
 
-from functions import comments, feed, health, likes, posts, reports, users
+from functions import comments, feed, health, likes, posts, users
 from shared.http.endpoints import Endpoint, endpoint_of
 
-MODULES = (users, posts, comments, likes, reports, feed, health)
+MODULES = (users, posts, comments, likes, feed, health)
 
 
 @dataclass(frozen=True)

@@ -135,7 +135,6 @@ def environment_of(settings: Settings) -> dict[str, str]:
         "BLOG_TRANSACTIONS": settings.transactions,
         "BLOG_DELIVERY_DEADLINE_S": str(settings.delivery_deadline_s),
         "BLOG_AUTH": settings.auth,
-        "BLOG_MODERATOR_ROLE": settings.moderator_role,
         "BLOG_SITE_URL": settings.site_url,
         "WEBSITE_AUTH_ENABLED": settings.platform_authenticates,
     }

@@ -29,7 +29,17 @@ pytestmark = NEEDS_GIT
 
 CORE = ["tests/functions/test_comments.py", "tests/functions/test_errors.py", "tests/test_settings.py"]
 # Need the browser, a wing, or a repository.
-NOT_CORE = ["web", "openapi", "inspector", "search", "infra", "chaos", "real_host", "test_azure_functions_runtime.py"]
+NOT_CORE = [
+    "web",
+    "openapi",
+    "inspector",
+    "search",
+    "moderation",
+    "infra",
+    "chaos",
+    "real_host",
+    "test_azure_functions_runtime.py",
+]
 NOT_CORE += ["test_wings.py", "test_contributing.py", "test_template.py"]
 # Need the packages, pictures and environment of the repository, or name files and pages of wings.
 NOT_CORE += ["test_doc_links.py", "test_tasks.py"]
@@ -98,7 +108,7 @@ async def content(session: ClientSession, app: RunningApp, path: str) -> bytes:
 
 @pytest.mark.parametrize("folder", ["functions", "shared"])
 def test_no_file_of_the_core_names_a_wing(folder: str) -> None:
-    named = re.compile(r"inspector|tour|openapi|\b(web|search)\.", re.IGNORECASE)
+    named = re.compile(r"inspector|tour|openapi|moderat|\bbann?(ed)?\b|\baudit|\b(web|search)\.", re.IGNORECASE)
     files = [path for path in (REPOSITORY / folder).rglob("*") if path.suffix in (".py", ".json")]
 
     assert [path.name for path in files if named.search(path.read_text(encoding="utf-8"))] == []

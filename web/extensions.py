@@ -15,16 +15,18 @@ class Extension:
     """An addition to the site.
 
     `folder` has `templates/` and `static/`, next to those of the site. `head` and `body` are templates that end the
-    head and the body of every page, and `introduction` continues that of the front page, all with `variables`. `links`
-    are added to the navigation: addresses by name. `sitemaps` are addresses that robots.txt lists, too.
-    `data_attributes` returns attributes of the root element, by their
-    name without `data-`, of the page that answers a request.
+    head and the body of every page, and `introduction` continues that of the front page. `tools` is a template for the
+    buttons of the navigation and of each post, comment and user; its variable `subject` is `site`, `post`, `comment` or
+    `user`. All have the `variables`. `links` are added to the navigation: addresses by name. `sitemaps` are addresses
+    that robots.txt lists, too. `data_attributes` returns attributes of the root element, by their name without `data-`,
+    of the page that answers a request.
     """
 
     folder: Path
     head: str = ""
     body: str = ""
     introduction: str = ""
+    tools: str = ""
     variables: Callable[[], Mapping[str, object]] = dict
     links: Mapping[str, str] = field(default_factory=dict)
     sitemaps: Sequence[str] = ()

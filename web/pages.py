@@ -9,10 +9,9 @@ from typing import Any
 import azure.functions as func
 
 from functions.feed import front_page
-from shared.data import comments, likes, posts, reports, users
+from shared.data import comments, likes, posts, users
 from shared.data.blog import open_blog
 from shared.data.posts import FRONT_PAGE_LENGTH
-from shared.http.callers import require_moderator
 from shared.http.calls import DEFAULT_PAGE, PAGE_LIMIT, QUERY, Call
 from shared.http.endpoints import Endpoint
 from shared.http.responses import Response
@@ -20,7 +19,6 @@ from shared.models.base import CommentContent, PostContent, RequestModel
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import Post
-from shared.models.report import ReportedItem
 from shared.models.user import User
 from shared.settings import settings
 from web.web_page import Context, WebPage, fragment
@@ -91,20 +89,6 @@ async def page_write(_call: Call[None]) -> Context:
 async def page_user(call: Call[None]) -> Context:
     """Show a user and their posts."""
     return await _user_with_posts(call)
-
-
-# In function-key mode, this page needs a key, too.
-@bp.route(route="reports", methods=QUERY)
-@WebPage("Q8", template="reports.html", private=True)
-async def page_reports(call: Call[None]) -> Context:
-    """Show moderators the reported posts and comments."""
-    require_moderator(call.caller)
-    page = await reports.list_reported((await open_blog()).feed, limit=call.limit, cursor=call.cursor)
-    return {
-        "reports": [ReportedItem.serialize(item) for item in page.items],
-        "more": {"cursor": page.next_cursor} if page.next_cursor else None,
-        "is_first": call.cursor is None,
-    }
 
 
 class Draft(RequestModel):

@@ -13,8 +13,7 @@ from uuid import UUID, uuid5
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from shared.models.base import COMMENT_LENGTH, POST_LENGTH, REASON_LENGTH, TITLE_LENGTH, USERNAME_LENGTH
-from shared.models.report import MOST_COUNTED
+from shared.models.base import COMMENT_LENGTH, POST_LENGTH, TITLE_LENGTH, USERNAME_LENGTH
 from shared.models.summary import summary
 from shared.settings import app_settings
 from web.avatars import avatar
@@ -61,9 +60,7 @@ def _environment() -> Environment:
         comment_length=COMMENT_LENGTH,
         extensions=EXTENSIONS,
         links=_links(),
-        most_counted=MOST_COUNTED,
         post_length=POST_LENGTH,
-        reason_length=REASON_LENGTH,
         site_name="The Blog",
         title_length=TITLE_LENGTH,
         username_length=USERNAME_LENGTH,

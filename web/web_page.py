@@ -103,7 +103,6 @@ def _page_variables(request: func.HttpRequest) -> dict[str, object]:
         "site_url": app_settings().site_url or f"{url.scheme}://{url.netloc}",
         "path": url.path,
         "caller": caller.user if caller else "",
-        "is_moderator": caller is not None and caller.is_moderator,
         "data_attributes": extensions.data_attributes(request),
     }
 

@@ -123,7 +123,8 @@ class ProjectModel(Model):
 
     async def like(self, post_id: str, liker: UserView) -> LikeView:
         new = NewLike(user_id=liker.id)
-        return like_of((await create_like(self.blog, post_id, new, idempotency_key=None)).item)
+        like, _ = await create_like(self.blog, post_id, new)
+        return like_of(like)
 
     async def list_likes(self, post_id: str) -> list[LikeView]:
         page = await list_likes(self.posts, post_id, limit=_WHOLE, cursor=None)

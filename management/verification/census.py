@@ -20,7 +20,7 @@ from management.verification.findings import EDIT_ITEM, NEW_ID, REBUILD, Finding
 from management.verification.invariants import expires, is_username, is_version, violated
 from management.verification.places import Place
 from management.verification.prefixed_texts import restored_texts
-from shared.data import idempotency, permissions, user_data, username_reservations
+from shared.data import idempotency, user_data, username_reservations
 from shared.data.blog import Blog
 from shared.data.posts import FRONT_PAGE_LENGTH
 from shared.database.container import Container, is_addressable
@@ -29,7 +29,6 @@ from shared.models.base import DELETED_TYPE, Item, Resource, integer_of, is_item
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import Post, short_form, version_of
-from shared.models.report import Report, ReportedItem
 from shared.models.user import User
 
 _PAGE_SIZE = 1000
@@ -149,8 +148,6 @@ class _Reader:
                         self.reservations[item["id"]] = _Reservation(item["ownerId"], "ttl" in item)
                 case idempotency.TYPE:
                     self._see_record("users", item)
-                case permissions.AUDIT_TYPE:
-                    self._obeys("users", "audit item", item)
                 case user_data.EXPORTS_TYPE:
                     self._obeys("users", "number of exports", item)
                 case _:
@@ -225,9 +222,6 @@ class _Reader:
             if item.get("type") == idempotency.TYPE:
                 self._see_record("posts", item)
                 continue
-            if item.get("type") in (permissions.AUDIT_TYPE, Report.TYPE):
-                self._obeys("posts", "report" if item["type"] == Report.TYPE else "audit item", item)
-                continue
             if item.get("type") not in (Comment.TYPE, Like.TYPE):
                 self._malformed("posts", item, "unknown type")
                 continue
@@ -276,9 +270,6 @@ class _Reader:
         newest = set(self.newest.values())
         missing = set(newest)
         async for copy in self._stream(self.blog.feed, _ALL):
-            if copy.get("type") == ReportedItem.TYPE:
-                self._obeys("feed", "reported item", copy)
-                continue
             if copy.get("type") != Post.TYPE:
                 self._malformed("feed", copy, "unknown type")
                 continue

@@ -18,7 +18,7 @@ from shared.models.base import DELETED_TTL_S, DELETED_TYPE, Item, integer_of, is
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import Post
-from shared.models.user import User, is_deleted, is_of_deleted, name_version
+from shared.models.user import User, is_deleted, name_version
 from shared.propagation.concurrency import for_each
 from shared.propagation.copies import FrontPageIndex
 
@@ -138,8 +138,6 @@ class _Examination:
                 self._found(Kind.DELETION, subject, f"user {user_id} is deleted")
             else:
                 self._found(Kind.NAME, subject, f"user {user_id} does not exist", _RESTORE_USER)
-        elif is_of_deleted(item, user):
-            self._found(Kind.DELETION, subject, f"of the deleted account of user {user['id']}")
         elif item.get("userUsername") != user["username"]:
             stated = repr(item["userUsername"]) if "userUsername" in item else "absent"
             self._found(Kind.NAME, subject, f"the username is {stated}, but user {user['id']} is {user['username']!r}")

@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class Kind(Enum):
-    """Kinds in report order. PREFIXED, ABANDONED and FAILURE are informational: a reader can write the prefix, too."""
+    """Kinds in report order. Some are informational, such as PREFIXED, because readers can write the prefix, too."""
 
     ACCOUNT = "Unsuitable account"
     CONTAINER = "Unsuitable containers"
@@ -28,10 +28,11 @@ class Kind(Enum):
     DELETION = "Unfinished deletions of users"
     ABANDONED = "Abandoned reservations (anyone can register the username)"
     FAILURE = "Failed changes"
+    REPORT = "Reports of posts and comments that are deleted"
 
     @property
     def is_broken(self) -> bool:
-        return self not in (Kind.PREFIXED, Kind.ABANDONED, Kind.FAILURE)
+        return self not in (Kind.PREFIXED, Kind.ABANDONED, Kind.FAILURE, Kind.REPORT)
 
 
 REBUILD = "Run `manage.py rebuild`."

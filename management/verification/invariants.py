@@ -13,12 +13,10 @@ from typing import Any
 
 from management.verification.findings import Kind
 from shared.data import username_reservations
-from shared.data.permissions import AUDIT_TTL_S
 from shared.database.container import is_addressable
 from shared.errors import ItemDamaged
 from shared.models.base import DELETED_TTL_S, Item, is_item_id, is_whole_number, parse_moment
 from shared.models.characters import is_blank
-from shared.models.report import MOST_COUNTED, REPORT_TTL_S
 from shared.models.user import User, username_to_copy
 
 # Cosmos DB stores numbers as IEEE 754 doubles: https://www.rfc-editor.org/rfc/rfc8259#section-6
@@ -102,17 +100,9 @@ def _is_string(name: str) -> Callable[[Item], bool]:
 
 
 def _is_ttl_of_deleted_user(tombstone: Item) -> bool:
-    return "ttl" not in tombstone if tombstone.keys() & {"formerUsernames", "isBanned"} else expires(tombstone)
-
-
-def _is_report_count(entry: Item) -> bool:
-    count = entry.get("reportCount")
-    return is_whole_number(count) and 0 <= count <= MOST_COUNTED
-
-
-def _are_reasons(entry: Item) -> bool:
-    reasons = entry.get("reasons")
-    return isinstance(reasons, list) and all(isinstance(reason, str) for reason in reasons)
+    if tombstone.get("ttl") == -1:
+        return True
+    return "ttl" not in tombstone if "formerUsernames" in tombstone else expires(tombstone)
 
 
 def _is_empty(name: str) -> Callable[[Item], bool]:
@@ -138,9 +128,9 @@ def _is_version(item: Item) -> bool:
 
 
 def _is_record_result(record: Item) -> bool:
-    """A user, post or comment has the command's ID, a like that of its user, a user that of its partition.
+    """A post or comment has the command's ID, a user that of its partition.
 
-    A report has an ID of its reader and its item.
+    A like of an earlier version has its user's ID, and its record expires within a day.
     """
     result = record.get("result")
     if not isinstance(result, dict) or not isinstance(result.get("id"), str):
@@ -148,8 +138,7 @@ def _is_record_result(record: Item) -> bool:
     if "postId" not in record:
         return result == {"id": record.get("userId")}
     command_id = record["id"].removeprefix("idempotency:")
-    is_like = all(isinstance(result.get(name), str) for name in ("userId", "creationDate"))
-    return bool(result["id"] == (result["userId"] if is_like else command_id) or result["id"].startswith("report:"))
+    return bool(result["id"] == command_id or result["id"] == result.get("userId"))
 
 
 _DATE, _ID = "ISO 8601, in the years 1 to 9999 in UTC", "1 to 255 characters that a URL can carry"
@@ -202,8 +191,9 @@ INVARIANTS: tuple[Invariant, ...] = (
     _no_ttl("user"),
     Invariant("deleted user", "userId", "its ID", _is_own_id("userId")),
     Invariant("deleted user", "username", "empty", _is_empty("username")),
-    Invariant("deleted user", "nameVersion", _NAME_VERSION, _is_version),
-    Invariant("deleted user", "ttl", "1 s to 30 days, unless unfinished or banned", _is_ttl_of_deleted_user),
+    Invariant(
+        "deleted user", "ttl", "1 s to 30 days, or -1; absent while the deletion is unfinished", _is_ttl_of_deleted_user
+    ),
     Invariant("reservation", "userId", "its ID", _is_own_id("userId")),
     Invariant(
         "reservation",
@@ -257,22 +247,6 @@ INVARIANTS: tuple[Invariant, ...] = (
     Invariant("record", "fingerprint", "a text", _is_text("fingerprint")),
     Invariant("record", "result", "the result of its command", _is_record_result),
     Invariant("record", "ttl", "1 s to 30 days", expires),
-    *(Invariant("audit item", name, "an ID", _is_id(name)) for name in ("itemId", "authorId")),
-    Invariant("audit item", "moderatorId", "a text or empty", _is_string("moderatorId")),
-    Invariant("audit item", "reason", "a text", _is_text("reason")),
-    Invariant("audit item", "creationDate", _DATE, _is_date("creationDate")),
-    Invariant("audit item", "ttl", "1 s to a year", lambda item: _expires_within(item, AUDIT_TTL_S)),
-    *(Invariant("report", name, "an ID", _is_id(name)) for name in ("postId", "itemId")),
-    *(Invariant("report", name, "a text or empty", _is_string(name)) for name in ("userId", "reason")),
-    Invariant("report", "creationDate", _DATE, _is_date("creationDate")),
-    Invariant("report", "ttl", "1 s to 61 days", lambda item: _expires_within(item, REPORT_TTL_S)),
-    *(Invariant("reported item", name, "an ID", _is_id(name)) for name in ("postId", "itemId")),
-    Invariant("reported item", "reportCount", f"a whole number from 0 to {MOST_COUNTED}", _is_report_count),
-    Invariant("reported item", "reasons", "an array of texts", _are_reasons),
-    Invariant("reported item", "rank", "a text", _is_text("rank")),
-    Invariant("reported item", "creationDate", _DATE, _is_date("creationDate")),
-    Invariant("reported item", "dismissedDate", f"absent, or {_DATE}", _is_date("dismissedDate", optional=True)),
-    Invariant("reported item", "ttl", "1 s to 30 days", expires),
     Invariant("number of exports", "count", "a number", lambda item: is_whole_number(item.get("count"))),
     Invariant("number of exports", "ttl", "1 s to 30 days", expires),
     Invariant("copy", "id", _ID, _has_id),

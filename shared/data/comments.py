@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from shared.data.blog import Blog
-from shared.data.idempotency import idempotency_record, new_id
+from shared.data.idempotency import idempotency_record, new_id, require_recorded
 from shared.data.pages import Cursor, Page, read_page
-from shared.data.permissions import BY_BACK_END, Deletion, SignedIn, audit_item, require_can_delete
+from shared.data.permissions import Caller, SignedIn
 from shared.data.posts import get_post, list_responses, require_post
-from shared.data.users import get_author
+from shared.data.users import get_user
 from shared.database.container import Container
-from shared.errors import CommentNotFound
+from shared.database.refusals import ItemExists
+from shared.errors import CommentNotFound, Forbidden
 from shared.models.base import Item, is_item_id, now
 from shared.models.comment import Comment, NewComment, comment_item
 from shared.observability.spans import trace_property
@@ -19,15 +20,19 @@ from shared.transactions.batches import remove_item
 
 
 async def create_comment(blog: Blog, post_id: str, new: NewComment, *, idempotency_key: str | None) -> Item:
-    """C3: one transaction, and a point read unless the author is cached.
+    """C3: a point read of the author and one transaction.
 
     Raises UserNotFound, PostNotFound, IdempotencyKeyReused, and CommentNotFound for a retry whose comment was deleted.
     """
-    author = await get_author(blog.users, new.user_id)
+    author = await get_user(blog.users, new.user_id)
     comment_id = new_id("comment", idempotency_key, new.user_id, post_id)
     comment = comment_item(comment_id, post_id, author, new, now()) | trace_property()
     record = idempotency_record(comment_id, new, {"id": comment_id}, postId=post_id) if idempotency_key else None
-    return (await blog.transactions.add(blog.posts, comment, record)).item
+    try:
+        return await blog.transactions.add(blog.posts, comment, record)
+    except ItemExists:
+        await require_recorded(blog.posts, record, post_id)
+        return await get_comment(blog.posts, post_id, comment_id)
 
 
 async def delete_comment(
@@ -35,27 +40,23 @@ async def delete_comment(
     post_id: str,
     comment_id: str,
     *,
-    deletion: Deletion,
+    by: Caller,
     if_match: Collection[str] | None = None,
 ) -> None:
     """A point read and a batch. Raises PostNotFound, CommentNotFound, VersionMismatch.
 
-    Unless a back end deletes it without a reason, one more point read shows its author. If somebody else signs in,
-    another one shows the author of the post. Raises Forbidden, MalformedRequest. Authors never change and IDs are never
-    reused, so this check need not share a transaction with the deletion.
+    If users sign in, one more point read shows the author of the comment, and for somebody else, another one shows the
+    author of the post. Raises Forbidden. Authors never change and IDs are never reused, so this check need not share a
+    transaction with the deletion.
     """
-    audit = await _audit(blog.posts, post_id, comment_id, deletion) if deletion != BY_BACK_END else None
-    if not await remove_item(blog.posts, post_id, comment_id, Comment.TYPE, if_match=if_match, audit=audit):
+    if isinstance(by, SignedIn):
+        authors = [(await get_comment(blog.posts, post_id, comment_id))["userId"]]
+        if not by.is_one_of(authors):
+            authors.append((await get_post(blog.posts, post_id))["userId"])
+        if not by.is_one_of(authors):
+            raise Forbidden("Only the author of the comment or of its post can delete it.")
+    if not await remove_item(blog.posts, post_id, comment_id, Comment.TYPE, if_match=if_match):
         raise CommentNotFound(comment_id)
-
-
-async def _audit(posts: Container, post_id: str, comment_id: str, deletion: Deletion) -> Item | None:
-    comment = await get_comment(posts, post_id, comment_id)
-    authors = [comment["userId"]]
-    if isinstance(deletion.by, SignedIn) and not deletion.by.is_one_of(authors):
-        authors.append((await get_post(posts, post_id))["userId"])
-    needs_audit = require_can_delete(deletion, authors, "Only the author of the comment or of its post can delete it.")
-    return audit_item(deletion, comment, postId=post_id) if needs_audit else None
 
 
 async def get_comment(posts: Container, post_id: str, comment_id: str) -> Item:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import uuid
 
-from shared.database.container import Container, Operation
+from shared.database.container import Container
 from shared.errors import IdempotencyKeyReused
 from shared.models.base import Item, RequestModel
 
@@ -41,19 +41,11 @@ def idempotency_record(command_id: str, request: RequestModel, result: Item, **p
     }
 
 
-async def create_recorded(
-    container: Container, item: Item, record: Item | None, partition_key: str, *, replaced: str | None = None
-) -> Item:
-    """Create the item, and its record if there is one: one write or one batch. Raises ItemExists.
-
-    `replaced` is the etag of a tombstone that the item replaces, which needs a record. Raises ConditionFailed.
-    """
+async def create_recorded(container: Container, item: Item, record: Item | None, partition_key: str) -> Item:
+    """Create the item, and its record if there is one: one write or one batch. Raises ItemExists."""
     if record is None:
         return await container.create(item)
-    creation: Operation = ("create", (item,))
-    if replaced is not None:
-        creation = ("replace", (item["id"], item), {"if_match_etag": replaced})
-    return await container.write_with(partition_key, creation, record)
+    return await container.write_with(partition_key, ("create", (item,)), record)
 
 
 async def is_recorded(container: Container, record: Item, partition_key: str) -> bool:
@@ -62,3 +54,13 @@ async def is_recorded(container: Container, record: Item, partition_key: str) ->
     if stored is not None and stored.get("fingerprint") != record["fingerprint"]:
         raise IdempotencyKeyReused
     return stored is not None
+
+
+async def require_recorded(container: Container, record: Item | None, partition_key: str) -> None:
+    """Return if an item that exists already was created by this command. Raises IdempotencyKeyReused.
+
+    Costs a point read. Without a record, the ID is random, so only the SDK can have sent the creation twice. If the
+    record is missing, it has expired: a later command with the same key must not return the old item.
+    """
+    if record is not None and not await is_recorded(container, record, partition_key):
+        raise IdempotencyKeyReused

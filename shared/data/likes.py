@@ -3,33 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import suppress
 
 from shared.data.blog import Blog
-from shared.data.idempotency import idempotency_record, new_id
 from shared.data.pages import Cursor, Page
 from shared.data.posts import list_responses
-from shared.data.users import get_author
+from shared.data.users import get_user
 from shared.database.container import Container
-from shared.models.base import now
+from shared.database.refusals import ItemExists
+from shared.database.retries import ENTRY_ATTEMPTS
+from shared.errors import DatabaseUnavailable
+from shared.models.base import Item, now
 from shared.models.like import Like, NewLike, like_item
 from shared.observability.spans import trace_property
-from shared.transactions.batches import Added, remove_item
-
-# A record keeps these properties, because a retry returns the like even after it was deleted.
-_RECORDED = ("id", "userId", "userUsername", "creationDate")
+from shared.transactions.batches import remove_item
 
 
-async def create_like(blog: Blog, post_id: str, new: NewLike, *, idempotency_key: str | None) -> Added:
-    """C4: one transaction, and a point read unless the user is cached.
+async def create_like(blog: Blog, post_id: str, new: NewLike) -> tuple[Item, bool]:
+    """C4: a point read of the user and one transaction. Return the like, and whether it is new.
 
-    Liking a post twice returns the existing like and counts once. Raises UserNotFound, PostNotFound.
+    A like has the ID of its user, so a retry needs no idempotency key: it returns the existing like, which counts once.
+    A retry that arrives after an unlike likes again. Raises UserNotFound, PostNotFound.
     """
-    like = like_item(post_id, await get_author(blog.users, new.user_id), now()) | trace_property()
-    record = None
-    if idempotency_key is not None:
-        command_id = new_id("like", idempotency_key, new.user_id, post_id)
-        record = idempotency_record(command_id, new, {name: like[name] for name in _RECORDED}, postId=post_id)
-    return await blog.transactions.add(blog.posts, like, record)
+    like = like_item(post_id, await get_user(blog.users, new.user_id), now()) | trace_property()
+    for _ in range(ENTRY_ATTEMPTS):
+        with suppress(ItemExists):
+            return await blog.transactions.add(blog.posts, like, None), True
+        existing = await blog.posts.read(like["id"], post_id)
+        if existing is not None:  # or else it has been removed since
+            return existing, False
+    raise DatabaseUnavailable(f"a like of post {post_id} was created and removed at the same time")
 
 
 async def delete_like(blog: Blog, post_id: str, user_id: str, *, if_match: Collection[str] | None = None) -> None:

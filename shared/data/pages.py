@@ -63,8 +63,6 @@ async def read_page(
     *types: str,
     limit: int,
     cursor: Cursor | None,
-    order: str = "creationDate",
-    least: str = "",
 ) -> Page[Cursor]:
     """Read a page of the items of `types` in one logical partition, the last type first.
 
@@ -74,27 +72,19 @@ async def read_page(
     offset = 0
     while True:
         rows = await newest_first(
-            container,
-            resource,
-            partition_key,
-            *types,
-            limit=limit + 1,
-            cursor=cursor,
-            order=order,
-            least=least,
-            offset=offset,
+            container, resource, partition_key, *types, limit=limit + 1, cursor=cursor, offset=offset
         )
-        after = _after(rows[:limit], order) if len(rows) > limit else None
+        after = _after(rows[:limit]) if len(rows) > limit else None
         page = Page(without_damaged(resource, rows[:limit]), after)
         if page.items or page.next_cursor or len(rows) <= limit:
             return page
         offset += limit
 
 
-def _after(rows: list[Item], order: str) -> Cursor | None:
+def _after(rows: list[Item]) -> Cursor | None:
     """Return the position after the last row, which can be damaged, but needs a date."""
     for row in reversed(rows):
-        date = row.get(order)
+        date = row.get("creationDate")
         if isinstance(date, str) and _DATE.fullmatch(date):
             return Cursor(date, row["id"])
     return None
@@ -123,14 +113,12 @@ async def newest_first(
     *types: str,
     limit: int,
     cursor: Cursor | None,
-    order: str = "creationDate",
-    least: str = "",
     offset: int = 0,
 ) -> list[Item]:
     """Return at most `limit` items of `types` in one logical partition, `offset` items after `cursor`: one query.
 
-    They are ordered by type, then newest first, or by another property that is a text, from `least` on. Only an order
-    that starts with the filtered property reads no index entries of other types (https://learn.microsoft.com/azure/cosmos-db/index-policy).
+    They are ordered by type, then newest first. Only an order that starts with the filtered property reads no index
+    entries of other types (https://learn.microsoft.com/azure/cosmos-db/index-policy).
     """
     parameters: dict[str, Any] = {f"type{index}": type_ for index, type_ in enumerate(types)}
     of_types = "(" + " OR ".join(f"c.type = @{name}" for name in parameters) + ") "
@@ -138,14 +126,11 @@ async def newest_first(
     after = ""
     if cursor is not None:
         # The first comparison uses the index; the second breaks ties.
-        after = f"AND c.{order} <= @date AND (c.{order} < @date OR c.id < @id) "
+        after = "AND c.creationDate <= @date AND (c.creationDate < @date OR c.id < @id) "
         parameters |= {"date": cursor.creation_date, "id": cursor.id}
-    if least:
-        after += f"AND c.{order} >= @least "
-        parameters["least"] = least
     return await container.query(
         f"SELECT {resource.projection()} FROM c WHERE {of_types}{after}"  # noqa: S608 - constants
-        f"ORDER BY c.type DESC, c.{order} DESC, c.id DESC OFFSET {offset} LIMIT @limit",
+        f"ORDER BY c.type DESC, c.creationDate DESC, c.id DESC OFFSET {offset} LIMIT @limit",
         parameters,
         partition_key=partition_key,
         page_size=limit,

@@ -12,13 +12,13 @@ from contextlib import suppress
 from uuid import uuid4
 
 from shared.data.blog import Blog
-from shared.data.idempotency import create_recorded, idempotency_record, is_recorded, new_id
+from shared.data.idempotency import create_recorded, idempotency_record, new_id, require_recorded
 from shared.data.pages import Cursor, Page, newest_first, read_page, without_damaged
-from shared.data.permissions import BackEnd, Caller, Deletion, SignedIn, audit_item, require_can_delete
-from shared.data.users import get_author, get_user
-from shared.database.container import Container, Operation, patch_of
+from shared.data.permissions import Caller, SignedIn
+from shared.data.users import get_user
+from shared.database.container import Container, patch_of
 from shared.database.refusals import ConditionFailed, ItemExists, ItemMissing
-from shared.errors import Forbidden, IdempotencyKeyReused, PostNotFound, UserNotFound, VersionMismatch
+from shared.errors import Forbidden, PostNotFound, UserNotFound, VersionMismatch
 from shared.models.base import DELETED_TTL_S, DELETED_TYPE, Item, ItemOfPost, now
 from shared.models.post import EMPTIED, HAS_COUNTABLE_VERSION, NewPost, Post, PostChanges, existing_post, post_item
 from shared.observability.spans import trace_property
@@ -33,20 +33,19 @@ _EDIT_ID = re.compile("[0-9a-f]{32}")
 
 
 async def create_post(blog: Blog, new: NewPost, *, idempotency_key: str | None) -> Item:
-    """C2: one write, and a point read unless the author is cached.
+    """C2: a point read of the author and one write.
 
     Raises UserNotFound, PostNotFound for a retry whose post was deleted, and IdempotencyKeyReused, also if the key
     created a post more than 24 hours ago.
     """
-    author = await get_author(blog.users, new.user_id)
+    author = await get_user(blog.users, new.user_id)
     post_id = new_id("post", idempotency_key, new.user_id)
     post = post_item(post_id, author, new, now()) | trace_property()
     record = idempotency_record(post_id, new, {"id": post_id}, postId=post_id) if idempotency_key else None
     try:
         return await create_recorded(blog.posts, post, record, post_id)
     except ItemExists:
-        if record is not None and not await is_recorded(blog.posts, record, post_id):
-            raise IdempotencyKeyReused from None  # more than 24 hours ago
+        await require_recorded(blog.posts, record, post_id)
         return await get_post(blog.posts, post_id)
 
 
@@ -70,23 +69,14 @@ async def edit_post(
     return await _patch(posts, post_id, values, if_match, by)
 
 
-async def delete_post(
-    posts: Container, post_id: str, *, deletion: Deletion, if_match: Collection[str] | None = None
-) -> None:
-    """Replace a post by a tombstone: one patch. Raises the same errors as `edit_post`, and MalformedRequest.
-
-    With a reason, or by a moderator: also a read of the post, and a batch that creates an audit item, too.
+async def delete_post(posts: Container, post_id: str, *, by: Caller, if_match: Collection[str] | None = None) -> None:
+    """Replace a post by a tombstone: one patch. Raises the same errors as `edit_post`.
 
     Requests no longer find the post. The change feed does not report deletions, but it reports the tombstone, so that
     the copies, comments and likes are deleted.
     """
     tombstone = {"type": DELETED_TYPE, **EMPTIED, "ttl": DELETED_TTL_S, "editId": uuid4().hex}
-    by, audit = deletion.by, None
-    if deletion.reason or (isinstance(by, SignedIn) and by.is_moderator):
-        post = existing_post(await posts.read_latest(post_id, post_id), post_id)
-        if require_can_delete(deletion, [post["userId"]], _NOT_AUTHOR):
-            by, audit = BackEnd(), audit_item(deletion, post, postId=post_id)
-    await _patch(posts, post_id, tombstone, if_match, by, audit)
+    await _patch(posts, post_id, tombstone, if_match, by)
 
 
 async def _patch(
@@ -95,14 +85,10 @@ async def _patch(
     values: Mapping[str, object],
     if_match: Collection[str] | None,
     by: Caller,
-    audit: Item | None = None,
     *,
     repairs: bool = True,
 ) -> Item:
-    """One patch, or a batch with an audit item; if it is refused, a read by the primary shows why.
-
-    `values` has a new `editId`.
-    """
+    """One patch; if it is refused, a read by the primary shows why. `values` has a new `editId`."""
     # The predicate checks author and edit without a read. It takes no parameters; UUIDs and hex digits are safe.
     predicate = f"{_IS_POST} AND {HAS_COUNTABLE_VERSION}"
     if isinstance(by, SignedIn):
@@ -111,10 +97,7 @@ async def _patch(
         predicate += f" AND {_is_last_edit(if_match)}"
     try:
         patch = patch_of({**values, **trace_property()}, version=1)
-        if audit is None:
-            return await posts.patch(post_id, post_id, patch, predicate=predicate)
-        operation: Operation = ("patch", (post_id, patch), {"filter_predicate": predicate})
-        return await posts.write_with(post_id, operation, audit)
+        return await posts.patch(post_id, post_id, patch, predicate=predicate)
     except ItemMissing as error:
         raise PostNotFound(post_id) from error
     except ConditionFailed as error:
@@ -126,7 +109,7 @@ async def _patch(
             raise VersionMismatch from error
         with suppress(ConditionFailed):  # damaged: it counts as 0
             await posts.patch(post_id, post_id, patch_of({"version": 0}), etag=post["_etag"])
-        return await _patch(posts, post_id, values, if_match, by, audit, repairs=False)
+        return await _patch(posts, post_id, values, if_match, by, repairs=False)
 
 
 def _checked(post: Item | None, post_id: str, if_match: Collection[str] | None, by: Caller) -> Item:

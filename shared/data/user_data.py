@@ -24,7 +24,7 @@ from shared.models.base import Item, Resource
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import Post
-from shared.models.user import User, is_of_deleted
+from shared.models.user import User
 
 RESOURCES: Final[dict[str, type[Resource]]] = {each.TYPE: each for each in (User, Post, Comment, Like)}
 # Pages that a signed-in user gets until they ask for none for an hour. All count, because a cursor can be forged.
@@ -81,7 +81,7 @@ async def read_user_data(
     for _ in range(_RANGES_PER_PAGE):
         if position is None or len(items) >= limit:
             break
-        found, position = await _read(blog.posts, user, position, limit - len(items))
+        found, position = await _read(blog.posts, user_id, position, limit - len(items))
         items += found
         if found:
             break
@@ -107,12 +107,12 @@ async def _count_page(users: Container, user_id: str) -> None:
     raise DatabaseUnavailable("concurrent exports of one user refused every attempt")
 
 
-async def _read(posts: Container, user: Item, position: Position, limit: int) -> tuple[list[Item], Position | None]:
+async def _read(posts: Container, user_id: str, position: Position, limit: int) -> tuple[list[Item], Position | None]:
     """Read at most `limit` rows from here in the feed range; return the user's items and the next position."""
     bounds = {"min": position.least, "max": position.below, "isMinInclusive": True, "isMaxInclusive": False}
     try:
         rows, continuation = await posts.query_feed_range(
-            _OF_USER, {"userId": user["id"]}, {"Range": bounds}, position.continuation, limit=limit
+            _OF_USER, {"userId": user_id}, {"Range": bounds}, position.continuation, limit=limit
         )
     except (ValueError, RuntimeError) as error:
         raise _malformed() from error
@@ -121,8 +121,7 @@ async def _read(posts: Container, user: Item, position: Position, limit: int) ->
     else:
         following = await _range_from(posts, position.below) if position.below < _LAST else None
     # A damaged item does not end the export.
-    readable = [row for row in rows if is_readable(RESOURCES[row["type"]], row)]
-    return [row for row in readable if not is_of_deleted(row, user)], following
+    return [row for row in rows if is_readable(RESOURCES[row["type"]], row)], following
 
 
 async def _range_from(posts: Container, least: str) -> Position:

@@ -22,7 +22,7 @@ from shared.database.container import Container, patch_of
 from shared.database.refusals import ConditionFailed, ItemExists, ItemMissing
 from shared.database.retries import RESERVE_ATTEMPTS
 from shared.errors import DatabaseUnavailable, ItemDamaged, UsernameTaken
-from shared.models.base import Item, is_item_id, is_whole_number
+from shared.models.base import Item, is_item_id
 from shared.models.user import User, is_deleted, name_version
 
 TYPE = "username"
@@ -133,10 +133,10 @@ def _is_given_up(reservation: Item, owner: Item | None) -> bool | None:
     A command that has not written its user yet is running or has crashed. Raises ItemDamaged.
     """
     if owner is not None:
-        if not is_deleted(owner) and reservation_id(User.checked(owner)["username"]) == reservation["id"]:
+        if is_deleted(owner):
+            return True
+        if reservation_id(User.checked(owner)["username"]) == reservation["id"]:
             return False
-        if not is_whole_number(name_version(owner)):
-            raise ItemDamaged(f"tombstone {owner['id']}: nameVersion must be a whole number")
         if name_version(owner) > reservation["nameVersion"]:
             return True
     return None
@@ -169,7 +169,9 @@ async def release(users: Container, username: str, user: Item) -> None:
         return
     for _ in range(RESERVE_ATTEMPTS):
         held = await read_reservation(users, key)
-        if held is None or held["ownerId"] != user["id"] or held["nameVersion"] >= name_version(user):
+        if held is None or held["ownerId"] != user["id"]:
+            return
+        if not is_deleted(user) and held["nameVersion"] >= name_version(user):
             return
         with suppress(ConditionFailed):  # taken over or taken back: read again
             with suppress(ItemMissing):

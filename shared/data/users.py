@@ -1,9 +1,7 @@
 """Users: create, rename, delete, read. A user shares a logical partition of `users` with the copies of their posts.
 
-A cache of recent authors saves a point read per command. Its usernames may be `AUTHOR_CACHE_S` seconds stale: the posts
-change feed corrects them on each item (shared/propagation/posts.py). It must do this even without a cache, because a
-user can be renamed or deleted between the read of a username and the write of an item. Renames and deletions in this
-process update the cache.
+A command reads the name of its author, who can be renamed or deleted before the command writes. The posts change feed
+therefore compares each item with its author (shared/propagation/posts.py).
 """
 
 from __future__ import annotations
@@ -14,12 +12,9 @@ import uuid
 from collections.abc import Collection
 from contextlib import suppress
 
-from cachetools import TTLCache
-
 from shared.data.idempotency import create_recorded, idempotency_record, is_recorded, new_id
-from shared.data.permissions import Deletion, audit_item, require_can_delete
 from shared.data.username_reservations import give_back, reservation_id, reserve
-from shared.database.container import Container, Operation
+from shared.database.container import Container
 from shared.database.refusals import ConditionFailed, ItemExists
 from shared.database.retries import RENAME_ATTEMPTS, RENAME_WAIT_S
 from shared.errors import (
@@ -36,21 +31,12 @@ from shared.models.user import (
     User,
     UserChanges,
     is_deleted,
-    name_version,
+    next_registration,
     renamed,
     tombstone_of,
-    user_after,
     user_item,
 )
 from shared.observability.spans import trace_property
-
-AUTHOR_CACHE_S = 10.0
-# From the end of a deletion, when another process can still know the deleted user: what it writes would be erased, even
-# if the new user wrote it. `_ts` has whole seconds, and a lagging replica can refill the cache.
-RECREATE_AFTER_S = AUTHOR_CACHE_S + 5
-_DELETED_SINCE = "The account that this Idempotency-Key created was deleted. To create another one, send a new key."
-
-_authors: TTLCache[tuple[Container, str], Item] = TTLCache(maxsize=10_000, ttl=AUTHOR_CACHE_S)
 
 
 async def create_user(users: Container, new: NewUser, *, idempotency_key: str | None) -> Item:
@@ -66,7 +52,6 @@ async def create_user(users: Container, new: NewUser, *, idempotency_key: str | 
     user = await _create(users, user_item(user_id, new.username, now()), record)
     if user is None:
         raise IdempotencyKeyReused  # more than 24 hours ago
-    remember(users, user)
     return user
 
 
@@ -82,7 +67,6 @@ async def register_user(users: Container, new: NewUser, *, user_id: str, idempot
     user = await _create(users, user_item(user_id, new.username, now()), record)
     if user is None:
         raise AlreadyRegistered(user_id)
-    remember(users, user)  # instead of the tombstone of a deleted account
     return user
 
 
@@ -92,31 +76,20 @@ async def _create(users: Container, user: Item, record: Item | None) -> Item | N
     Returns the existing user for a retry, or None if another command created them. Raises UsernameTaken,
     IdempotencyKeyReused, AccountDeleted.
     """
-    user_id, replaced = user["id"], None
+    user_id = user["id"]
     # A retry reserves nothing: its user may have been renamed, and the username taken by someone else since.
     existing = None if record is None else await users.read(user_id, user_id)
-    if record and existing and is_deleted(existing) and not existing.get("isBanned"):
-        if await is_recorded(users, record, user_id):
-            raise AccountDeleted(_DELETED_SINCE)
-        if "formerUsernames" not in existing:
-            user, replaced = user_after(existing, user), existing["_etag"]
-    if existing is None or replaced:
-        reservation = await reserve(users, user["username"], user_id, name_version(user))
-        # Both times are the database's.
-        if existing and reservation.item["_ts"] - existing["_ts"] < RECREATE_AFTER_S:
-            await give_back(users, reservation, existing)
-            raise AccountDeleted
+    if existing is None:
+        reservation = await reserve(users, user["username"], user_id, name_version=0)
         try:
-            return await create_recorded(users, user | trace_property(), record, user_id, replaced=replaced)
-        except (ItemExists, ConditionFailed):
+            return await create_recorded(users, user | trace_property(), record, user_id)
+        except ItemExists:
             existing = await users.read_latest(user_id, user_id)
             await give_back(users, reservation, existing)
             if existing is None:
                 raise UserNotFound(user_id) from None
-    if existing.get("isBanned"):
-        raise AccountDeleted("This account was banned.")
     if is_deleted(existing):
-        raise AccountDeleted
+        raise AccountDeleted(next_registration(existing))
     # Without a record the id is random, so only a write that the SDK resends finds the user.
     return existing if record is None or await is_recorded(users, record, user_id) else None
 
@@ -145,23 +118,18 @@ async def edit_user(
         if reservation_id(changes.username) != reservation_id(user["username"]):
             reservation = await reserve(users, changes.username, user_id, after["nameVersion"])
         try:
-            changed = await users.replace(after, etag=user["_etag"])
+            return await users.replace(after, etag=user["_etag"])
         except ConditionFailed:
             if reservation is not None:
                 await give_back(users, reservation, await users.read_latest(user_id, user_id))
-        else:
-            remember(users, changed)
-            return changed
     raise DatabaseUnavailable(f"concurrent renames of one user refused {RENAME_ATTEMPTS} attempts")
 
 
-async def delete_user(
-    users: Container, user_id: str, *, deletion: Deletion, if_match: Collection[str] | None = None
-) -> None:
+async def delete_user(users: Container, user_id: str, *, if_match: Collection[str] | None = None) -> None:
     """Replace a user by a tombstone: a point read and a write under its etag.
 
     The users change feed then deletes their posts, comments and likes, and releases their usernames
-    (shared/propagation/users.py). Raises UserNotFound, VersionMismatch, Forbidden, MalformedRequest.
+    (shared/propagation/users.py). Raises UserNotFound, VersionMismatch.
     """
     edit_id = uuid.uuid4().hex
     for attempt in range(RENAME_ATTEMPTS):
@@ -173,44 +141,16 @@ async def delete_user(
         user = await get_user(users, user_id)
         if if_match is not None and User.last_edit(user) not in if_match:
             raise VersionMismatch
-        needs_audit = require_can_delete(deletion, [user_id], "You can delete only your own account.")
-        tombstone = tombstone_of(user, is_banned=deletion.bans and needs_audit)
-        tombstone |= {"editId": edit_id, **trace_property()}
+        tombstone = tombstone_of(user) | {"editId": edit_id, **trace_property()}
         with suppress(ConditionFailed):
-            if needs_audit:
-                operation: Operation = ("replace", (user_id, tombstone), {"if_match_etag": user["_etag"]})
-                audit = audit_item(deletion, user, userId=user_id)
-                remember(users, await users.write_with(user_id, operation, audit))
-            else:
-                remember(users, await users.replace(tombstone, etag=user["_etag"]))
+            await users.replace(tombstone, etag=user["_etag"])
             return
     raise DatabaseUnavailable(f"concurrent renames of one user refused {RENAME_ATTEMPTS} attempts")
-
-
-async def get_author(users: Container, user_id: str) -> Item:
-    """Return the user, up to some seconds stale: a point read unless cached. Raises UserNotFound."""
-    author = _authors.get((users, user_id))
-    if author is not None and is_deleted(author):
-        author = None  # the user can have registered again in another process
-        with suppress(KeyError):  # expired just now
-            del _authors[users, user_id]
-    return author or await get_user(users, user_id)
 
 
 async def get_user(users: Container, user_id: str) -> Item:
     """Q1: one point read. Raises UserNotFound."""
     user = await users.read(user_id, user_id) if is_item_id(user_id) else None
-    if user is not None and is_deleted(user):
-        remember(users, user)
     if user is None or user.get("type", User.TYPE) != User.TYPE:
         raise UserNotFound(user_id)
-    user = User.checked(user) | {"type": User.TYPE}  # which an imported user can lack
-    remember(users, user)
-    return user
-
-
-def remember(users: Container, user: Item) -> None:
-    """Cache the user, unless a later username of theirs is cached."""
-    known = _authors.get((users, user["id"]))
-    if known is None or name_version(known) <= name_version(user):
-        _authors[users, user["id"]] = user
+    return User.checked(user) | {"type": User.TYPE}  # which an imported user can lack

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 USERS = "users"
 POSTS = "posts"
 FEED = "feed"
 FAILURES = "failures"
 LEASES = "leases"
+
+# The containers of add-ons, which register them when the app starts. Health checks them, too.
+added_containers: Final[list[dict[str, Any]]] = []
 
 _FILE = Path(__file__).with_name("containers.json")
 

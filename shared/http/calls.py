@@ -14,9 +14,9 @@ from pydantic_core import from_json
 
 from shared import errors
 from shared.data.pages import Cursor
-from shared.data.permissions import Caller, Deletion
+from shared.data.permissions import Caller
 from shared.errors import FieldFault, InvalidFields, MalformedRequest
-from shared.models.base import EMPTY, REASON_LENGTH, RequestModel, check_text, edit_of, is_item_id
+from shared.models.base import EMPTY, RequestModel, edit_of, is_item_id
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -46,7 +46,6 @@ _NOT_FOUND = {
     "userId": errors.UserNotFound,
     "postId": errors.PostNotFound,
     "commentId": errors.CommentNotFound,
-    "reportId": errors.ReportNotFound,
 }
 # Any parameters, but no other charset (https://www.rfc-editor.org/rfc/rfc9110#name-parameters).
 _CHARSET, _PARAMETER = r'charset=("utf-8"|utf-8)', r'(?!charset=)[^\s;=",]+=("([^"\\]|\\.)*"|[^\s;=",]+)'
@@ -83,7 +82,6 @@ class Call(Generic[Body]):
     if_none_match: tuple[str, ...]
     idempotency_key: str | None
     accepts_gzip: bool
-    deletion: Deletion
 
 
 def parse_call(
@@ -113,7 +111,6 @@ def parse_call(
         if_none_match=tuple(_entity_tags(request.headers.get("If-None-Match", ""))),
         idempotency_key=_parse_idempotency_key(request) if request.method == "POST" else None,
         accepts_gzip=_GZIP.search(request.headers.get("Accept-Encoding", "")) is not None,
-        deletion=_parse_deletion(request, caller) if request.method == "DELETE" else Deletion(caller),
     )
 
 
@@ -160,22 +157,6 @@ def _parse_limit(text: str | None) -> int:
     if not re.fullmatch(r"[0-9]{1,3}", text, re.ASCII) or not 1 <= int(text) <= PAGE_LIMIT:
         raise MalformedRequest(f"The query parameter limit must be a whole number from 1 to {PAGE_LIMIT}.")
     return int(text)
-
-
-def _parse_deletion(request: func.HttpRequest, caller: Caller) -> Deletion:
-    text, ban = request.params.get("reason"), request.params.get("ban", "false")
-    try:
-        reason = check_text(text.strip()) if text is not None else ""
-        if len(reason) > REASON_LENGTH:
-            raise ValueError
-    except ValueError:
-        message = f"The query parameter reason must be a text of 1 to {REASON_LENGTH} characters."
-        raise MalformedRequest(message) from None
-    if ban not in ("true", "false"):
-        raise MalformedRequest("The query parameter ban must be true or false.")
-    if ban == "true" and tuple(request.route_params) != ("userId",):
-        raise MalformedRequest("Only a user can be banned, with DELETE /api/users/{userId}.")
-    return Deletion(caller, reason, bans=ban == "true")
 
 
 def _parse_if_match(request: func.HttpRequest) -> frozenset[str] | None:

@@ -50,8 +50,7 @@ class Endpoint:
     cached list (`listed`), `parse_cursor` reads the position of a page, `parameters` are query parameters that only
     this endpoint has, with their descriptions and schemas, `errors` are specific to it, and `statuses` are the success
     statuses if they are not the usual one of the method. The handler's docstring becomes the summary and
-    description. A `private` query needs a caller, as commands do, and no cache keeps its response. Moderators can
-    send a `moderated` deletion for any user, with a reason.
+    description. A `private` query needs a caller, as commands do, and no cache keeps its response.
     """
 
     request: str = ""
@@ -63,7 +62,6 @@ class Endpoint:
     parse_cursor: Callable[[str], Any] = Cursor.parse
     parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     private: bool = False
-    moderated: bool = False
     errors: tuple[type[BlogError], ...] = ()
     statuses: tuple[int, ...] = ()
 
@@ -141,18 +139,19 @@ class Endpoint:
         return response
 
     def _parse(self, request: func.HttpRequest) -> Call[Any]:
-        """Authenticate the caller of a command, then parse, so that only such a caller learns why parsing fails.
-
-        Raises Forbidden if the path or body names a user that the caller cannot act as.
-        """
+        """Authenticate the caller of a command, then parse, so that only such a caller learns why parsing fails."""
         if request.method in QUERY and not self.private:
             return parse_call(request, self.body, ANONYMOUS, self.parse_cursor)
         caller = authenticate(request.headers, is_query=request.method in QUERY)
         call: Call[Any] = parse_call(request, self.body, caller, self.parse_cursor)
+        self.authorize(call, request)
+        return call
+
+    def authorize(self, call: Call[Any], _request: func.HttpRequest) -> None:
+        """Raise Forbidden if the path or body names a user that the caller cannot act as."""
         for user_id in (call.path.get("userId"), getattr(call.body, "user_id", None)):
             if user_id is not None:
-                require_can_act_as(call.caller, user_id, or_moderate=self.moderated)
-        return call
+                require_can_act_as(call.caller, user_id)
 
 
 def endpoint_of(function: Callable[..., Any]) -> Endpoint:

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from shared.database.client import get_container, has_multiple_write_regions
 from shared.database.container import MISSING_ID, Container
-from shared.database.containers import container_definitions
+from shared.database.containers import added_containers, container_definitions
 from shared.database.scope import deadline, nested_scope
 from shared.errors import DatabaseThrottled, DatabaseUnavailable, NotReady
 from shared.observability.logs import log
@@ -92,7 +92,7 @@ class Readiness:
         return states
 
     def _probes(self) -> Iterator[Awaitable[dict[str, str]]]:
-        uses_scripts, definitions = self._uses_scripts(), container_definitions()
+        uses_scripts, definitions = self._uses_scripts(), [*container_definitions(), *added_containers]
         proxies = [self._get_container(definition["id"]).proxy for definition in definitions]
         yield self._probe([_SINGLE_WRITE_REGION], _write_regions(proxies[0]), is_listing=True)
         yield self._probe(["database"], proxies[0].client_connection.ReadDatabase(proxies[0].database_link))

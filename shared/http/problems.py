@@ -54,7 +54,6 @@ PROBLEMS: dict[type[Exception], Problem] = {
     errors.UserNotFound: Problem(404, "User not found"),
     errors.PostNotFound: Problem(404, "Post not found"),
     errors.CommentNotFound: Problem(404, "Comment not found"),
-    errors.ReportNotFound: Problem(404, "Report not found"),
     errors.UsernameTaken: Problem(409, "Username taken"),
     errors.AlreadyRegistered: Problem(409, "Already registered"),
     errors.AccountDeleted: Problem(409, "Account deleted"),

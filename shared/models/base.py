@@ -27,7 +27,6 @@ USERNAME_CODE_POINTS = 120
 TITLE_LENGTH = 200
 POST_LENGTH = 100_000
 COMMENT_LENGTH = 5_000
-REASON_LENGTH = 500
 # Clients show this text next to the field.
 EMPTY = "This is empty. Write something."
 
@@ -262,9 +261,6 @@ Title = Annotated[
 ]
 PostContent = Annotated[str, _length(POST_LENGTH, example="It may weave algebraic patterns."), _IS_TEXT]
 CommentContent = Annotated[str, _length(COMMENT_LENGTH, example="Well put."), _IS_TEXT]
-Reason = Annotated[
-    str, StringConstraints(strip_whitespace=True), _length(REASON_LENGTH, example="This is an advertisement."), _IS_TEXT
-]
 # The format is documented but not enforced: items with older formats must stay readable.
 _DATE: dict[str, Any] = {"format": "date-time", "pattern": r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$"}
 Date = Annotated[

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, ClassVar, Literal
 from urllib.parse import quote
 
-from shared.errors import ItemDamaged, TooManyRenames
+from shared.errors import TooManyRenames
 from shared.models.base import (
+    DELETED_TTL_S,
     DELETED_TYPE,
     Date,
     Item,
@@ -16,8 +17,6 @@ from shared.models.base import (
     Resource,
     UserId,
     Username,
-    integer_of,
-    is_whole_number,
     parse_moment,
     string_of,
 )
@@ -48,12 +47,7 @@ class User(Resource):
     """A user in a response."""
 
     TYPE: ClassVar[str] = "user"
-    INTERNAL: ClassVar[Mapping[str, type]] = {
-        "nameVersion": int,
-        "formerUsernames": list,
-        "editId": str,
-        "sinceVersion": int,
-    }
+    INTERNAL: ClassVar[Mapping[str, type]] = {"nameVersion": int, "formerUsernames": list, "editId": str}
 
     id: UserId
     type: Literal["user"] = "user"
@@ -89,7 +83,7 @@ def username_to_copy(user: Item) -> str:
 
 
 def name_version(user: Mapping[str, Any]) -> int:
-    """Return the version of the user's name. A rename adds one; a deletion adds two and a new account one."""
+    """Return the version of the user's name. A rename adds one."""
     number: int = user.get("nameVersion", 0)
     return number
 
@@ -111,50 +105,36 @@ def renamed(user: Item, username: str) -> Item:
     """
     former = [name for name in user.get("formerUsernames", []) if name not in (user["username"], username)]
     former.append(user["username"])
-    excess = name_version(user) - since_version(user) - FIRST_RENAMES + 1
+    excess = name_version(user) - FIRST_RENAMES + 1
     wait_s = max(excess * _FURTHER_S - _age_s(user), _PENDING_S if len(former) > PENDING_RENAMES else 0)
     if wait_s > 0:
         raise TooManyRenames(wait_s)
     return user | {"username": username, "nameVersion": name_version(user) + 1, "formerUsernames": former}
 
 
-def tombstone_of(user: Item, *, is_banned: bool) -> Item:
-    """Return the tombstone of a user who is deleted.
+def tombstone_of(user: Item) -> Item:
+    """Return the tombstone that replaces a user.
 
-    As after a rename, the users change feed handles it, and then removes `formerUsernames`, all names to release. It
-    has a later `nameVersion`, so that it replaces the user in caches. That of a banned user does not expire.
+    As after a rename, the users change feed handles it, releases all `formerUsernames`, and then removes that list.
     """
     kept = {name: user[name] for name in ("id", "userId", "creationDate")}
-    # Above the version of a rename that is running, so that its reservation is released, too.
-    version, former = name_version(user) + 2, [*user.get("formerUsernames", []), user["username"]]
-    ban = {"isBanned": True} if is_banned else {}
-    return {**kept, **ban, "type": DELETED_TYPE, "username": "", "nameVersion": version, "formerUsernames": former}
+    former = [*user.get("formerUsernames", []), user["username"]]
+    return {**kept, "type": DELETED_TYPE, "username": "", "formerUsernames": former}
 
 
 def is_deleted(user: Mapping[str, Any]) -> bool:
     return user.get("type") == DELETED_TYPE
 
 
-def user_after(tombstone: Item, user: Item) -> Item:
-    """Return the item of a new user who has the ID of a deleted one.
+def next_registration(tombstone: Mapping[str, Any]) -> date | None:
+    """Return the day from which the deleted user can register again, or None if never.
 
-    `sinceVersion` is the first `nameVersion` of the new user. Items with an earlier one are those of the deleted user.
-    Raises ItemDamaged.
+    A tombstone expires `DELETED_TTL_S` after its last write. The deletion writes it once more when it ends, so the
+    date is one day later. With the `ttl` -1, the tombstone never expires.
     """
-    if not is_whole_number(name_version(tombstone)):
-        raise ItemDamaged(f"tombstone {tombstone['id']}: nameVersion must be a whole number")
-    version = name_version(tombstone) + 1
-    return user | {"nameVersion": version, "sinceVersion": version}
-
-
-def since_version(user: Mapping[str, Any]) -> int:
-    return integer_of(user, "sinceVersion")
-
-
-def is_of_deleted(item: Mapping[str, Any], user: Mapping[str, Any]) -> bool:
-    """Return whether a post, comment or like is of the user's deleted account; `user` can be the tombstone."""
-    is_of_earlier = "sinceVersion" in user and integer_of(item, "nameVersion") < since_version(user)
-    return is_deleted(user) or is_of_earlier
+    if tombstone.get("ttl") == -1:
+        return None
+    return datetime.fromtimestamp(tombstone["_ts"] + DELETED_TTL_S, UTC).date() + timedelta(days=1)
 
 
 def _age_s(user: Item) -> float:

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
-from shared.data.permissions import BY_BACK_END
+from shared.data.permissions import BackEnd
 from shared.data.posts import delete_post
 from shared.database.container import Container, patch_of
 from shared.database.refusals import ConditionFailed, ItemMissing
@@ -22,24 +22,20 @@ from shared.models.base import DELETED_TYPE, Item
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import Post
-from shared.models.report import Report
-from shared.models.user import name_version
-from shared.observability.spans import trace_property
 from shared.propagation.fan_out import ITEMS_PER_TRANSACTION, fan_out, write_batch, write_found
 from shared.propagation.pacing import Pace
 from shared.transactions.batches import expiries, remove_items
 
-# The items of accounts up to a `nameVersion`: a later account of the same user keeps its items. A damaged post in the
-# partition of another one is left, because deleting it would delete the other post.
+# A damaged post in the partition of another one is left, because deleting it would delete the other post.
 _OF_USER: Final = (
-    "c.userId = @userId AND (NOT IS_DEFINED(c.nameVersion) OR c.nameVersion <= @nameVersion)"
-    f" AND (c.type IN ('{Comment.TYPE}', '{Like.TYPE}', '{Report.TYPE}')"
+    "c.userId = @userId"
+    f" AND (c.type IN ('{Comment.TYPE}', '{Like.TYPE}')"
     f" OR (c.id = c.postId AND (c.type = '{Post.TYPE}'"
     f" OR (c.type = '{DELETED_TYPE}' AND IS_DEFINED(c.userUsername) AND c.userUsername != ''))))"
-    f" AND (c.type IN ('{DELETED_TYPE}', '{Report.TYPE}') OR NOT IS_DEFINED(c.ttl) OR c.ttl = -1)"
+    f" AND (c.type = '{DELETED_TYPE}' OR NOT IS_DEFINED(c.ttl) OR c.ttl = -1)"
 )
-_FIELDS: Final = ("id", "type", "isReported", "_etag")
-_IN_POST: Final = f"SELECT c.id, c.type, c.isReported, c._etag FROM c WHERE {_OF_USER} OFFSET 0 LIMIT @limit"  # noqa: S608 - no values
+_FIELDS: Final = ("id", "type", "_etag")
+_IN_POST: Final = f"SELECT c.id, c.type, c._etag FROM c WHERE {_OF_USER} OFFSET 0 LIMIT @limit"  # noqa: S608 - no values
 _FAILURES: Final = (
     "SELECT c.id, c.source FROM c WHERE c.change.userId = @userId AND (IS_DEFINED(c.change.content)"
     " OR IS_DEFINED(c.change.title) OR IS_DEFINED(c.change.userUsername) OR IS_DEFINED(c.change.username))"
@@ -47,8 +43,8 @@ _FAILURES: Final = (
 _PAGE_SIZE: Final = 100
 
 
-async def erase(posts: Container, user: Item, pace: Pace) -> int:
-    """Delete the posts, comments and likes of a user's tombstone; return how many there were.
+async def erase(posts: Container, user_id: str, pace: Pace) -> int:
+    """Delete the posts, comments and likes of a deleted user; return how many there were.
 
     The posts change feed deletes those that are written later, because another process still knew the user.
     """
@@ -56,18 +52,18 @@ async def erase(posts: Container, user: Item, pace: Pace) -> int:
     async def erase_in(post_id: str, items: Sequence[Item]) -> None:
         for start in range(0, len(items), ITEMS_PER_TRANSACTION):
             if not await _erase_items(posts, post_id, pace, items[start : start + ITEMS_PER_TRANSACTION]):
-                await erase_in_post(posts, post_id, user, pace)
+                await erase_in_post(posts, post_id, user_id, pace)
                 return
 
-    return await fan_out(posts, _OF_USER, _parameters(user), erase_in, fields=_FIELDS)
+    return await fan_out(posts, _OF_USER, {"userId": user_id}, erase_in, fields=_FIELDS)
 
 
-async def erase_in_post(posts: Container, post_id: str, user: Item, pace: Pace) -> None:
-    """Delete the user's post, or their comments and like on a post; safe to repeat. Raises NoProgress.
+async def erase_in_post(posts: Container, post_id: str, user_id: str, pace: Pace) -> None:
+    """Delete the post of a deleted user, or their comments and like on a post; safe to repeat. Raises NoProgress.
 
-    `user` is a tombstone, or the later account of a deleted user. See `write_found`.
+    See `write_found`.
     """
-    await write_found(posts, post_id, _IN_POST, _parameters(user), partial(_erase_items, posts, post_id, pace))
+    await write_found(posts, post_id, _IN_POST, {"userId": user_id}, partial(_erase_items, posts, post_id, pace))
 
 
 async def erase_from_failures(failures: Container, user_id: str) -> None:
@@ -84,21 +80,11 @@ async def erase_from_failures(failures: Container, user_id: str) -> None:
 
 async def _erase_items(posts: Container, post_id: str, pace: Pace, items: Sequence[Item]) -> bool:
     """Delete known items of one post; return False if one of them has changed, so that they must be read again."""
-    reports = [item["id"] for item in items if item["type"] == Report.TYPE]
-    if reports:
-        # Emptied instead of deleted, because the change feed reports no deletions. They expire as before.
-        emptied = patch_of({"userId": "", "reason": "", **trace_property()})
-        async with pace.transaction(len(reports)):
-            if not await write_batch(posts, post_id, [("patch", (report_id, emptied)) for report_id in reports]):
-                return False
-        items = [item for item in items if item["type"] != Report.TYPE]
-    if not items:
-        return True
     by_type = {item["type"]: item for item in items}
     if Post.TYPE in by_type:
         async with pace.transaction(1):
             with suppress(PostNotFound):
-                await delete_post(posts, post_id, deletion=BY_BACK_END)
+                await delete_post(posts, post_id, by=BackEnd())
         return True  # the posts change feed deletes its comments and likes
     if DELETED_TYPE in by_type:
         async with pace.transaction(1):
@@ -109,9 +95,4 @@ async def _erase_items(posts: Container, post_id: str, pace: Pace, items: Sequen
         try:
             return await remove_items(posts, post_id, items)
         except PostNotFound:
-            return await write_batch(posts, post_id, expiries(post_id, items))
-
-
-def _parameters(user: Item) -> dict[str, Any]:
-    """`user` is a tombstone, or a later account, whose first version is that after the tombstone's."""
-    return {"userId": user["id"], "nameVersion": user.get("sinceVersion", name_version(user) + 1) - 1}
+            return await write_batch(posts, post_id, expiries(items))

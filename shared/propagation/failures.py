@@ -22,7 +22,7 @@ _NAMESPACE = uuid.UUID("0d3f1d07-7c0e-5c07-8a38-0d1a0a6c7b55")
 # Not the texts and names, because failures stay when their author is deleted. A replay reads the item from its
 # container, and needs the stored change only if the item was a tombstone that has expired since.
 _STORED = (
-    *("id", "type", "postId", "userId", "itemId", "isReported", "version", "nameVersion", "creationDate", "ttl"),
+    *("id", "type", "postId", "userId", "version", "nameVersion", "creationDate", "ttl"),
     *("_etag", "_ts"),
 )
 _LONGEST_MESSAGE = 2_000

@@ -5,8 +5,7 @@
 - Post, comment or like with a stale username: the current name is written. This closes the race between a rename and a
   write that read the name before it, because the rename is stored by the time the change feed delivers the item, and
   the user is read after that (docs/reliability.md lists all reads).
-- Post, comment, like or report of a deleted user: it is deleted. This closes the same race.
-- Report, and the deletion of a reported item: the list of reported items is updated (shared/propagation/reports.py).
+- Post, comment or like of a deleted user: it is deleted. This closes the same race.
 
 Each write to `posts` comes back as a change, which already has the current name, so the loop terminates.
 """
@@ -22,8 +21,7 @@ from shared.models.base import DELETED_TYPE, Item, integer_of, is_item_id, strin
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import Post, short_form, version_of
-from shared.models.report import Report
-from shared.models.user import is_deleted, is_of_deleted
+from shared.models.user import is_deleted
 from shared.observability.spans import current_traceparent, span, writer_of
 from shared.propagation.change_feeds import POSTS_CHANGE_FEED
 from shared.propagation.copies import Copies, FrontPageIndex, refill, trim
@@ -32,11 +30,10 @@ from shared.propagation.erasure import erase_in_post
 from shared.propagation.fan_out import write_batch, write_found
 from shared.propagation.pacing import Pace
 from shared.propagation.rename import is_outdated, rename_in_post
-from shared.propagation.reports import update_reported_item
 from shared.transactions.batches import expiries
 
 _CONTRIBUTIONS = (
-    f"SELECT c.id, c.isReported, c._etag FROM c WHERE c.type IN ('{Comment.TYPE}', '{Like.TYPE}')"  # noqa: S608 - constants
+    f"SELECT c.id, c._etag FROM c WHERE c.type IN ('{Comment.TYPE}', '{Like.TYPE}')"  # noqa: S608 - constants
     " AND (NOT IS_DEFINED(c.ttl) OR c.ttl = -1) OFFSET 0 LIMIT @limit"
 )
 
@@ -60,8 +57,6 @@ def latest_changes(changes: Iterable[Mapping[str, Any]]) -> Iterable[Item]:
             key: tuple[str, ...] = ("post", item["id"], str(item.get("postId")))
             if key not in latest or integer_of(item, "version") >= integer_of(latest[key], "version"):
                 latest[key] = item
-        elif kind == Report.TYPE:
-            latest[kind, item["id"], str(item.get("postId"))] = item
         elif kind in (Comment.TYPE, Like.TYPE) and "ttl" not in item:
             key = ("contribution", *(str(item.get(name)) for name in ("postId", "userId", "userUsername")))
             if key not in latest or integer_of(item, "nameVersion", -1) < integer_of(latest[key], "nameVersion", -1):
@@ -80,8 +75,6 @@ class _Delivery:
         self.has_filled_front_page = False
         self.new_on_front_page: list[Item] = []
         self.unchecked: list[tuple[Copies, Item]] = []
-        # A change of each reported item, by the IDs of its post and itself.
-        self.reported: dict[tuple[str, str], Item] = {}
         trigger = blog.transactions.front_page_trigger
         self.user_copies = Copies(blog.users, blog.posts, partition_key="userId")
         self.front_page_copies = Copies(blog.feed, blog.posts, partition_key="type", trigger=trigger)
@@ -103,7 +96,6 @@ class _Delivery:
             unavailable = error  # the host delivers all changes again, but the others need not wait for that
         errors += await self._fill_front_page()
         errors += await self._check_copies()
-        errors += await handle_each(POSTS_CHANGE_FEED, self.blog.failures, self.reported.values(), self._list_reported)
         if unavailable:
             raise unavailable
         # One refill for all deletions; an error is stored under the last one.
@@ -119,16 +111,9 @@ class _Delivery:
             raise ValueError("id differs from postId")
         if change["type"] == DELETED_TYPE:
             await self._remove(change)
-        elif author is not None and is_of_deleted(change, author):
+        elif author is not None and is_deleted(author):
             with span("late erasure", caller=writer_of(author), links=[current_traceparent()]):
-                await erase_in_post(self.blog.posts, post_id, author, self.pace)
-            if is_deleted(author):
-                return
-            # `latest_changes` can have left out an item of the later account with the same name.
-            procedure = self.blog.transactions.rename_procedure
-            await rename_in_post(self.blog.posts, post_id, author, procedure=procedure, pace=self.pace)
-        elif change["type"] == Report.TYPE:
-            self.reported[post_id, string_of(change, "itemId")] = change
+                await erase_in_post(self.blog.posts, post_id, user_id, self.pace)
         elif author is not None and is_outdated(change, author):
             # The correction of a post is another change, which updates the copies. It is the rename's work.
             procedure = self.blog.transactions.rename_procedure
@@ -189,12 +174,6 @@ class _Delivery:
         await self.front_page_copies.remove(post)
         self.front_page.discard(post)
         await expire_contributions(self.blog.posts, post["postId"], self.pace)
-        if "isReported" in post:
-            self.reported[post["postId"], post["id"]] = post
-
-    async def _list_reported(self, change: Item) -> None:
-        item_id = change["itemId"] if change["type"] == Report.TYPE else change["id"]
-        await update_reported_item(self.blog, change["postId"], item_id)
 
     async def _refill_front_page(self, _: Item) -> None:
         self.has_filled_front_page = await refill(self.front_page_copies) or self.has_filled_front_page
@@ -215,6 +194,6 @@ async def expire_contributions(posts: Container, post_id: str, pace: Pace) -> No
 
     async def expire(items: Sequence[Item]) -> bool:
         async with pace.transaction(len(items)):
-            return await write_batch(posts, post_id, expiries(post_id, items))
+            return await write_batch(posts, post_id, expiries(items))
 
     await write_found(posts, post_id, _CONTRIBUTIONS, {}, expire)

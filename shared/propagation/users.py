@@ -6,16 +6,16 @@ removes `formerUsernames`. The change that follows has nothing left to do, so th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from shared.data.blog import Blog
 from shared.data.username_reservations import release
 from shared.database.container import patch_of
 from shared.database.refusals import ConditionFailed, ItemMissing
 from shared.models.base import DELETED_TTL_S, DELETED_TYPE, Item, string_of
-from shared.models.user import User, is_deleted, since_version
+from shared.models.user import User, is_deleted
 from shared.observability import metrics
 from shared.observability.spans import current_traceparent, span, trace_property, writer_of
 from shared.propagation.change_feeds import USERS_CHANGE_FEED
@@ -27,6 +27,10 @@ from shared.propagation.rename import fan_out_rename
 
 # Former names released between two writes of the list of the remaining ones.
 _PORTION = 100
+
+# Add-ons erase what they have stored of a deleted user. Each function is called with the user's ID, at least once and
+# before the user's names are released.
+erasure_hooks: Final[list[Callable[[str], Awaitable[None]]]] = []
 
 
 async def handle_changed_users(blog: Blog, changes: Iterable[Mapping[str, Any]]) -> list[Exception]:
@@ -51,11 +55,11 @@ async def _handle_user(blog: Blog, pace: Pace, user: Item) -> None:
     name = "erasure" if is_deleted(user) else "rename fan-out"
     with span(name, caller=writer_of(user), links=[delivery_trace]) as recorded:
         if is_deleted(user):
-            items = await erase(blog.posts, user, pace)
+            items = await erase(blog.posts, user["id"], pace)
             await erase_from_failures(blog.failures, user["id"])
+            for erase_elsewhere in erasure_hooks:
+                await erase_elsewhere(user["id"])
         else:
-            if since_version(user):  # otherwise, a late item of the deleted account would get the new name
-                await erase(blog.posts, user, pace)
             items = await fan_out_rename(blog.posts, user, blog.transactions.rename_procedure, pace)
         recorded.set_attribute("blog.fan_out.items", items)
         metrics.fan_out_items.record(items)
@@ -75,8 +79,8 @@ async def _release_names(blog: Blog, user: Item, names: list[str]) -> None:
         await for_each(portion, lambda username: release(blog.users, username, user))
         patch = patch_of({"formerUsernames": left, **trace_property()})
         if not left:
-            # A tombstone expires once nothing of the user is left, except that of a banned user.
-            expiry = {"ttl": DELETED_TTL_S} if is_deleted(user) and "isBanned" not in user else {}
+            # A tombstone expires once nothing of the user is left, unless it already has another `ttl`.
+            expiry = {"ttl": DELETED_TTL_S} if is_deleted(user) and "ttl" not in user else {}
             patch = [{"op": "remove", "path": "/formerUsernames"}, *patch_of({**expiry, **trace_property()})]
         try:
             changed = await blog.users.patch(user["id"], user["id"], patch, etag=etag)

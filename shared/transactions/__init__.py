@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from shared.database.container import Container
 from shared.models.base import Item
 from shared.settings import TransactionMode
-from shared.transactions.batches import Added
 from shared.transactions.group_commit import GroupCommit
 from shared.transactions.procedures import add_by_procedure
 
@@ -22,7 +21,7 @@ class Transactions:
     """How to add a comment or like, and which of the article's scripts the change-feed functions use."""
 
     # Adds an item to `posts`, with its idempotency record if it has one, as `add_item` does.
-    add: Callable[[Container, Item, Item | None], Awaitable[Added]]
+    add: Callable[[Container, Item, Item | None], Awaitable[Item]]
     # The trigger that keeps the front page's length; without one, the change-feed function deletes the surplus.
     front_page_trigger: str | None = None
     # The stored procedure that renames a user in a post; without one, the change-feed function writes batches.

@@ -1,25 +1,23 @@
 """Additions and removals by transactional batches: a command is one batch.
 
 The batch patches the post's count and creates a comment or like with its idempotency record, or deletes one. It writes
-all of this or nothing. After a refusal, the command reads what exists and decides.
+all of this or nothing. If the item exists already, shared/data/ decides whether the command is a retry.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from shared.database.container import Container, Operation, patch_of
 from shared.database.refusals import BatchRefused, ItemExists, ItemMissing
 from shared.database.retries import COMMIT_ROUNDS
-from shared.errors import CommentNotFound, DatabaseUnavailable, IdempotencyKeyReused, ItemDamaged, VersionMismatch
+from shared.errors import DatabaseUnavailable, VersionMismatch
 from shared.models.base import Item, Resource, integer_of
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import HAS_COUNTABLE_VERSION, Post, existing_post
-from shared.models.report import removal_notice
 from shared.observability.spans import trace_property
 
 COUNTS: Final = {Comment.TYPE: "commentCount", Like.TYPE: "likeCount"}
@@ -28,22 +26,10 @@ _TTL_S: Final = 1
 COUNTING: Final = 0
 
 
-@dataclass(frozen=True)
-class Added:
-    """A comment or like as stored, and whether this command created it."""
+async def add_item(posts: Container, item: Item, record: Item | None = None) -> Item:
+    """Create a comment or like, its idempotency record if it has one, and count it: one batch.
 
-    item: Item
-    created: bool
-
-
-async def add_item(posts: Container, item: Item, record: Item | None = None) -> Added:
-    """Add a comment or like, its count and its idempotency record.
-
-    One batch. If the item or record exists: a refused batch, and a point read of each.
-
-    An existing item with this id is returned unchanged and counted once. If the record exists, the command is a
-    retry: it returns what the first one returned, even if that like was deleted. Raises PostNotFound,
-    IdempotencyKeyReused, and CommentNotFound if the comment was deleted. After DatabaseUnavailable, the outcome is
+    Raises PostNotFound, and ItemExists if the item or the record exists. After DatabaseUnavailable, the outcome is
     unknown; any other error means that nothing was written.
     """
     post_id, differences, post = item["postId"], {COUNTS[item["type"]]: 1}, None
@@ -54,10 +40,10 @@ async def add_item(posts: Container, item: Item, record: Item | None = None) -> 
         except BatchRefused as refused:
             if refused.index == COUNTING:
                 post = await _uncountable_post(posts, post_id, differences, refused)
-            elif (found := await _find_added(posts, item, record)) is not None:
-                return found
+            elif isinstance(refused.reason, ItemExists):
+                raise refused.reason from refused
         else:
-            return Added(created, created=True)
+            return created
     raise _refused_too_often()
 
 
@@ -68,16 +54,14 @@ async def remove_item(
     kind: str,
     *,
     if_match: Collection[str] | None = None,
-    audit: Item | None = None,
 ) -> bool:
     """Remove a comment or like (`kind` is its type) and its count; return whether it existed.
 
     A point read and a batch. If the item does not exist, another batch and point read confirm it. Raises
     PostNotFound, and VersionMismatch unless `if_match` has the item's last edit (a rename changes nothing). After
-    DatabaseUnavailable, the outcome is unknown. `audit` is an item that records the removal.
+    DatabaseUnavailable, the outcome is unknown.
     """
     differences, post, tried = {COUNTS[kind]: -1}, None, None
-    recorded: list[Operation] = [] if audit is None else [("create", (audit,))]
     for attempt in range(COMMIT_ROUNDS):
         existing = await _read(posts, post_id, item_id, kind)
         if tried is not None and (existing is None or existing.get("creationDate") != tried.get("creationDate")):
@@ -94,8 +78,7 @@ async def remove_item(
         tried = existing
         deletion: Operation = ("delete", (item_id,), {"if_match_etag": existing["_etag"]})
         try:
-            notice = removal_notices(post_id, [existing])
-            await posts.batch(post_id, [count_patch(post_id, differences, post), deletion, *notice, *recorded])
+            await posts.batch(post_id, [count_patch(post_id, differences, post), deletion])
         except BatchRefused as refused:
             if refused.index == COUNTING:
                 post = await _uncountable_post(posts, post_id, differences, refused)
@@ -107,12 +90,11 @@ async def remove_item(
 async def remove_items(posts: Container, post_id: str, items: Sequence[Item]) -> bool:
     """Remove comments and likes of a post and their counts: one batch. Return False if one of them has changed since.
 
-    Of an item, only `id`, `type`, `isReported` and `_etag` are used: a like that was made again has the same ID.
+    Of an item, only `id`, `type` and `_etag` are used: a like that was made again has the same ID.
     Raises PostNotFound.
     """
     differences = {name: -number for name, number in Counter(COUNTS[item["type"]] for item in items).items()}
     deletions: list[Operation] = [("delete", (item["id"],), {"if_match_etag": item["_etag"]}) for item in items]
-    deletions += removal_notices(post_id, items)
     post = None
     for _ in range(COMMIT_ROUNDS):
         try:
@@ -126,19 +108,13 @@ async def remove_items(posts: Container, post_id: str, items: Sequence[Item]) ->
     raise _refused_too_often()
 
 
-def expiries(post_id: str, items: Sequence[Item]) -> list[Operation]:
+def expiries(items: Sequence[Item]) -> list[Operation]:
     """Return the operations that let comments and likes of a deleted post expire, if they have not changed since.
 
-    Of an item, only `id`, `isReported` and `_etag` are used: one that is being marked as reported needs a notice.
+    Of an item, only `id` and `_etag` are used.
     """
     expiry = patch_of({"ttl": _TTL_S, **trace_property()})
-    expiring: list[Operation] = [("patch", (item["id"], expiry), {"if_match_etag": item["_etag"]}) for item in items]
-    return expiring + removal_notices(post_id, items)
-
-
-def removal_notices(post_id: str, items: Sequence[Item]) -> list[Operation]:
-    """Return the operations that tell the change feed about the deletion of the items that were reported."""
-    return [("create", (removal_notice(item, post_id),)) for item in items if "isReported" in item]
+    return [("patch", (item["id"], expiry), {"if_match_etag": item["_etag"]}) for item in items]
 
 
 def creations(item: Item, record: Item | None) -> list[Operation]:
@@ -171,49 +147,6 @@ async def _uncountable_post(
     least = {name: max(0, -n) for name, n in differences.items()} | ({"version": 0} if "version" in post else {})
     countable = all(type(post.get(name)) in (int, float) and post[name] >= n for name, n in least.items())
     return None if countable else post
-
-
-async def _find_added(posts: Container, item: Item, record: Item | None) -> Added | None:
-    """Return the outcome of a command whose item or record exists, or None if another batch can succeed now.
-
-    Raises IdempotencyKeyReused, CommentNotFound.
-    """
-    post_id, is_comment = item["postId"], item["type"] == Comment.TYPE
-    # A record is written with its item. Read in this order, an item that is missing was deleted.
-    stored = record and await posts.read(record["id"], post_id)
-    existing = await posts.read(item["id"], post_id)
-    if record is None:
-        return None if existing is None else Added(existing, created=False)
-    if is_comment and existing is not None and stored is None:
-        # Both can be written between the two reads. A record that is still missing has expired, after 24 hours.
-        stored = await posts.read(record["id"], post_id)
-        if stored is None:
-            raise IdempotencyKeyReused
-    if stored is not None:
-        return _replay(record, stored, existing, is_comment=is_comment)
-    if existing is None:
-        return None
-    # A retry after an unlike must not like again, so a command that finds a like is recorded, too.
-    result = {name: existing[name] for name in record["result"] if name in existing}
-    try:
-        await posts.create(record | {"result": result})
-    except ItemExists:
-        return None
-    return Added(existing, created=False)
-
-
-def _replay(record: Item, stored: Item, existing: Item | None, *, is_comment: bool) -> Added:
-    """Return what the first command with this key returned. Raises IdempotencyKeyReused, CommentNotFound."""
-    if stored.get("fingerprint") != record["fingerprint"]:
-        raise IdempotencyKeyReused
-    if is_comment and existing is None:
-        raise CommentNotFound(record["result"]["id"])
-    first = stored.get("result")
-    if not isinstance(first, dict):
-        raise ItemDamaged(f"record {stored['id']}: result must be an object")
-    if not is_comment and (existing is None or existing.get("creationDate") != first.get("creationDate")):
-        existing = {**first, "type": Like.TYPE, "postId": record["postId"], "_etag": stored["_etag"]}
-    return Added(existing or {}, created=False)
 
 
 async def _read(posts: Container, post_id: str, item_id: str, kind: str) -> Item | None:

@@ -21,7 +21,7 @@ from shared.database.scope import Scope, current_scope, deadline, request_scope
 from shared.errors import DatabaseThrottled, DatabaseUnavailable
 from shared.models.base import Item
 from shared.observability.spans import current_traceparent, span
-from shared.transactions.batches import COUNTING, COUNTS, Added, add_item, count_patch, creations
+from shared.transactions.batches import COUNTING, COUNTS, add_item, count_patch, creations
 
 # A batch is limited to 100 operations and 2 MB; a comment can have 60 KB as JSON.
 GROUP_LIMIT: Final = 30
@@ -39,7 +39,7 @@ class _Command:
     # While the command waits: the group that it has to write, or none if another command has written it.
     turn: asyncio.Future[list[_Command]] | None = None
     # What the group's batch did for this command. None: nothing, so the command writes itself.
-    outcome: Added | Exception | None = None
+    outcome: Item | Exception | None = None
     # The scope of the group's batch, and the command's share of it.
     group_scope: Scope | None = None
     share: float = 1.0
@@ -61,7 +61,7 @@ class GroupCommit:
         self._waiting: dict[_Post, deque[_Command]] = {}
         self._commits: set[asyncio.Task[None]] = set()  # the event loop holds only weak references
 
-    async def add(self, posts: Container, item: Item, record: Item | None = None) -> Added:
+    async def add(self, posts: Container, item: Item, record: Item | None = None) -> Item:
         """Add a comment or like, as `add_item` does."""
         post, command = (posts, item["postId"]), _Command(item, record)
         group = await self._wait(post, command)
@@ -166,5 +166,5 @@ async def _write(posts: Container, post_id: str, commands: Sequence[_Command]) -
         else:
             created = {item["id"]: item for item in results}
             for command in group:
-                command.outcome = Added(created[command.item["id"]], created=True)
+                command.outcome = created[command.item["id"]]
             return

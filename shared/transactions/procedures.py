@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from shared.database.container import Container
-from shared.database.refusals import ScriptFailed
-from shared.errors import CommentNotFound, IdempotencyKeyReused, PostNotFound
+from shared.database.refusals import ItemExists, ScriptFailed
+from shared.errors import PostNotFound
 from shared.models.base import Item
 from shared.models.comment import Comment
-from shared.transactions.batches import Added
 
-_NOT_FOUND, _DELETED, _KEY_REUSED = 404, 410, 422
+_NOT_FOUND, _EXISTS = 404, 409
 
 
-async def add_by_procedure(posts: Container, item: Item, record: Item | None = None) -> Added:
+async def add_by_procedure(posts: Container, item: Item, record: Item | None = None) -> Item:
     """One stored procedure. It has the same results and errors as `add_item`."""
-    procedure = "createComment" if item["type"] == Comment.TYPE else "createLike"
+    procedure, parameters = (
+        ("createComment", (item, record)) if item["type"] == Comment.TYPE else ("createLike", (item,))
+    )
     try:
-        answer = await posts.execute(procedure, item["postId"], item, record)
+        created: Item = await posts.execute(procedure, item["postId"], *parameters)
     except ScriptFailed as failure:
         if failure.number == _NOT_FOUND:
             raise PostNotFound(item["postId"]) from failure
-        if failure.number == _DELETED:
-            raise CommentNotFound(item["id"]) from failure
-        if failure.number == _KEY_REUSED:
-            raise IdempotencyKeyReused from failure
+        if failure.number == _EXISTS:
+            # The caller reads what exists, and the SDK keeps no session token of a script that fails.
+            await posts.catch_up(item["postId"])
+            raise ItemExists from failure
         raise
-    return Added(answer["item"], answer["created"])
+    return created

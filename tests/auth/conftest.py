@@ -43,7 +43,6 @@ def with_sign_in(emulator: EmulatorThread) -> Settings:
         database=unique("easy"),
         auth=AuthMode.APP_SERVICE,
         platform_authenticates="True",
-        moderator_role=MODERATOR,
     )
     return provisioned(settings)
 

@@ -74,13 +74,6 @@ ATTEMPTS: dict[str, list[Attempt]] = {
         lambda api, victim: api.delete_comment(victim.elsewhere["id"], victim.comment_elsewhere["id"]),
     ],
     "create_like": [lambda api, victim: api.create_like(victim.post["id"], victim.user["id"])],
-    "report_post": [lambda api, victim: api.report(victim.post["id"], victim.user["id"], "Forged.")],
-    "report_comment": [
-        lambda api, victim: api.report(
-            victim.post["id"], victim.user["id"], "Forged.", comment_id=victim.comment["id"]
-        ),
-    ],
-    "dismiss_report": [lambda api, _: api.send("DELETE", "/api/reports/unknown")],
     "delete_like": [lambda api, victim: api.delete_like(victim.post["id"], victim.user["id"])],
 }
 
@@ -119,7 +112,6 @@ async def test_unauthenticated_commands_reveal_nothing(stranger: Api, victim: Vi
         "userId": victim.user["id"],
         "postId": victim.post["id"],
         "commentId": victim.comment["id"],
-        "reportId": "unknown",
     }
     before = await victim.everything()
 
@@ -227,8 +219,6 @@ async def test_server_controlled_fields_are_rejected(signed_in: SignedIn) -> Non
         "edit_post": {"title": "A title", "content": "Some content."},
         "create_comment": {"userId": user["id"], "content": "Well put."},
         "create_like": {"userId": user["id"]},
-        "report_post": {"userId": user["id"], "reason": "An advertisement."},
-        "report_comment": {"userId": user["id"], "reason": "An advertisement."},
     }
     assert set(bodies) == {name for name, operation in COMMANDS.items() if operation.endpoint.body}
     values = {"userId": user["id"], "postId": post["id"], "commentId": "unknown"}

@@ -17,7 +17,7 @@ async def test_queries_are_served_and_forged_callers_refused(
     )
 
     assert (await api.get_feed()).status == 200
-    for answer in (await api.create_user("ada"), await api.delete_user("ada", reason="x"), await api.list_reports()):
+    for answer in (await api.create_user("ada"), await api.delete_user("ada")):
         assert (answer.status, answer.body["detail"]) == (401, "App Service authentication is not enabled.")
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from shared.data.permissions import BY_BACK_END, BackEnd, Deletion
+from shared.data.permissions import BackEnd
 from shared.data.posts import delete_post, edit_post
 from shared.models.post import PostChanges
 from tests.blog import Blog
@@ -24,11 +24,10 @@ async def test_a_version_that_is_no_number_counts_as_0(blog: Blog, version: Any)
     assert (edited["title"], edited["version"]) == (CHANGES.title, 1)
 
 
-@pytest.mark.parametrize("deletion", [BY_BACK_END, Deletion(BackEnd(), "An advertisement.")], ids=["", "audited"])
-async def test_a_post_whose_version_is_no_number_is_deleted(blog: Blog, deletion: Deletion) -> None:
+async def test_a_post_whose_version_is_no_number_is_deleted(blog: Blog) -> None:
     post = await blog.posts.create(a_post(a_user()) | {"version": "7"})
 
-    await delete_post(blog.posts, post["id"], deletion=deletion)
+    await delete_post(blog.posts, post["id"], by=BackEnd())
 
     stored = await blog.posts.read(post["id"], post["id"])
     assert stored is not None

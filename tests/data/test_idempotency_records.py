@@ -13,18 +13,15 @@ from management.verify import verify
 from shared.data.blog import Blog as ManagedBlog
 from shared.data.comments import create_comment, delete_comment
 from shared.data.idempotency import TTL_S, TYPE
-from shared.data.likes import create_like
-from shared.data.permissions import BY_BACK_END
+from shared.data.permissions import BackEnd
 from shared.data.posts import create_post
 from shared.data.users import create_user
 from shared.errors import IdempotencyKeyReused
 from shared.models.base import Item
 from shared.models.comment import NewComment
-from shared.models.like import NewLike
 from shared.models.post import NewPost
 from shared.models.user import NewUser
 from shared.transactions import transactions
-from shared.transactions.batches import Added
 from tests.blog import Blog, EmulatorThread, new_blog
 from tests.items import unique
 
@@ -82,12 +79,11 @@ async def test_verify_accepts_a_database_with_idempotency_records(blog: Blog) ->
     post = await create_post(blog.stored, new, idempotency_key="key")
     comment = NewComment(user_id=author["id"], content="Well put.")
     await create_comment(blog.stored, post["id"], comment, idempotency_key="key")
-    await create_like(blog.stored, post["id"], NewLike(user_id=author["id"]), idempotency_key="key")
     await blog.drain()
 
     findings = await verify(ManagedBlog(blog.users, blog.posts, blog.feed, blog.failures))
 
-    assert len(await _records(blog)) == 4
+    assert len(await _records(blog)) == 3
     assert findings == []
 
 
@@ -131,28 +127,11 @@ async def test_a_key_whose_comment_was_deleted_is_new_after_its_record_expires(a
         return await create_comment(replace(blog.stored, transactions=way), post["id"], new, idempotency_key="key")
 
     first = await comment()
-    await delete_comment(blog.stored, post["id"], first["id"], deletion=BY_BACK_END)
+    await delete_comment(blog.stored, post["id"], first["id"], by=BackEnd())
     clock.ahead_s = TTL_S + 1
 
     assert (await comment())["id"] == first["id"]
     assert await blog.counts(post) == (1, 0)
-
-
-async def test_a_like_whose_record_expired_is_returned_and_counted_once(aging_blog: Blog, clock: _Clock) -> None:
-    blog, way = aging_blog, transactions(aging_blog.settings.transactions)
-    author = await _user(blog, unique("ada"))
-    new_post = NewPost(user_id=author["id"], title="A title", content="Some content.")
-    post = await create_post(blog.stored, new_post, idempotency_key=None)
-
-    async def like() -> Added:
-        new = NewLike(user_id=author["id"])
-        return await create_like(replace(blog.stored, transactions=way), post["id"], new, idempotency_key="key")
-
-    first = await like()
-    clock.ahead_s = TTL_S + 1
-
-    assert await like() == Added(first.item, created=False)
-    assert await blog.counts(post) == (0, 1)
 
 
 async def test_a_registrations_key_is_rejected_after_its_record_expires(aging_blog: Blog, clock: _Clock) -> None:

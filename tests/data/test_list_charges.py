@@ -9,7 +9,7 @@ import pytest
 from shared.data.comments import list_comments
 from shared.data.likes import list_likes
 from shared.data.pages import Page
-from shared.data.permissions import BY_BACK_END
+from shared.data.permissions import BackEnd
 from shared.data.posts import delete_post
 from shared.database.container import BATCH_LIMIT, Container
 from shared.database.scope import request_scope
@@ -65,7 +65,7 @@ async def test_a_list_of_a_deleted_post_finds_the_tombstone_before_its_items(
     post = await blog.posts.create(a_post(a_user()))
     for item in (listed, other):
         await _create(blog.posts, [item(post, a_user(), second=number) for number in range(5)])
-    await delete_post(blog.posts, post["id"], deletion=BY_BACK_END)
+    await delete_post(blog.posts, post["id"], by=BackEnd())
 
     for limit in (1, 100):
         with pytest.raises(PostNotFound):

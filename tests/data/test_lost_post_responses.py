@@ -8,7 +8,7 @@ import pytest
 from cosmos_emulator import EmulatorSettings
 from cosmos_emulator.latency import Latency
 
-from shared.data.permissions import BY_BACK_END, BackEnd
+from shared.data.permissions import BackEnd
 from shared.data.posts import delete_post, edit_post
 from shared.database.client import connect
 from shared.errors import PostNotFound
@@ -74,7 +74,7 @@ async def test_a_deletion_with_a_lost_response_recognizes_its_tombstone_although
     _stop_replicas(blog)
 
     with gateway.losing(_first_patch(), applied=True):
-        await delete_post(elsewhere.posts, post["id"], deletion=BY_BACK_END)
+        await delete_post(elsewhere.posts, post["id"], by=BackEnd())
 
     with pytest.raises(PostNotFound):
-        await delete_post(elsewhere.posts, post["id"], deletion=BY_BACK_END)
+        await delete_post(elsewhere.posts, post["id"], by=BackEnd())

@@ -229,57 +229,15 @@ async def test_a_retried_comment_returns_404_after_its_deletion(api: Api) -> Non
     assert (await api.get_post(post["id"])).body["commentCount"] == 0
 
 
-async def test_a_retried_like_is_not_written_again_after_an_unlike(api: Api) -> None:
+async def test_a_like_needs_no_key_and_a_retry_after_an_unlike_likes_again(api: Api) -> None:
     liker, key = await api.new_user(), a_key()
     post = await api.new_post(liker)
-    first = await api.create_like(post["id"], liker["id"], key)
-    await api.delete_like(post["id"], liker["id"])
-
-    repeated = await api.create_like(post["id"], liker["id"], key)
-
-    assert (repeated.status, repeated.body) == (200, first.body)
-    assert (await api.list_likes(post["id"])).body["items"] == []
-    assert (await api.get_post(post["id"])).body["likeCount"] == 0
-
-
-async def test_a_retried_like_returns_the_first_like_despite_a_later_like(api: Api) -> None:
-    liker, key = await api.new_user(), a_key()
-    post = await api.new_post(liker)
-    first = await api.create_like(post["id"], liker["id"], key)
-    await api.delete_like(post["id"], liker["id"])
-    later = await api.create_like(post["id"], liker["id"], a_key())
-
-    repeated = await api.create_like(post["id"], liker["id"], key)
-
-    assert (later.status, repeated.status, repeated.body) == (201, 200, first.body)
-    assert (await api.list_likes(post["id"])).body["items"] == [later.body]
-    assert (await api.get_post(post["id"])).body["likeCount"] == 1
-
-
-async def test_a_retry_of_a_like_that_existed_does_not_undo_an_unlike(api: Api) -> None:
-    liker, key = await api.new_user(), a_key()
-    post = await api.new_post(liker)
-    await api.create_like(post["id"], liker["id"], a_key())
-    answered = await api.create_like(post["id"], liker["id"], key)
+    for _ in range(2):
+        await api.create_like(post["id"], liker["id"], key)
     await api.delete_like(post["id"], liker["id"])
 
     late = await api.create_like(post["id"], liker["id"], key)
 
-    assert (answered.status, late.status) == (200, 200)
-    assert late.body == answered.body
-    assert (await api.list_likes(post["id"])).body["items"] == []
-    assert (await api.get_post(post["id"])).body["likeCount"] == 0
-
-
-@pytest.mark.parametrize("with_another_key", [True, False])
-async def test_a_new_like_after_an_unlike_counts(api: Api, with_another_key: bool) -> None:
-    liker = await api.new_user()
-    post = await api.new_post(liker)
-    await api.create_like(post["id"], liker["id"], a_key())
-    await api.delete_like(post["id"], liker["id"])
-
-    again = await api.create_like(post["id"], liker["id"], a_key() if with_another_key else None)
-
-    assert again.status == 201
-    assert (await api.list_likes(post["id"])).body["items"] == [again.body]
+    assert late.status == 201
+    assert (await api.list_likes(post["id"])).body["items"] == [late.body]
     assert (await api.get_post(post["id"])).body["likeCount"] == 1

@@ -10,7 +10,7 @@ import pytest
 
 from management.verify import verify_within
 from shared.data.blog import Blog as StoredBlog
-from shared.data.permissions import BY_BACK_END
+from shared.data.permissions import BackEnd
 from shared.data.posts import delete_post
 from shared.data.users import create_user, edit_user
 from shared.models.base import Item
@@ -79,7 +79,7 @@ async def _a_blog_from_before_the_functions_ran(blog: Blog) -> Item:
         await blog.posts.execute("createComment", post["id"], a_comment(post, reader))
         await blog.posts.execute("createLike", post["id"], a_like(post, author))
     await edit_user(blog.users, author["id"], UserChanges(username=unique("countess")))
-    await delete_post(blog.posts, posts[-1]["id"], deletion=BY_BACK_END)
+    await delete_post(blog.posts, posts[-1]["id"], by=BackEnd())
     return author
 
 

@@ -11,10 +11,9 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 from shared.database.retries import REQUEST_DEADLINE_S
-from tests.api import Api, ApiResponse, Json
+from tests.api import Api, ApiResponse
 from tests.gateway import Gateway, Matches, Operation, named
 from tests.items import unique
-from tests.polling import eventually
 from tests.problems import assert_problem
 
 # Without the limits in shared/database/retries.py, these requests would take more than 30 s.
@@ -201,20 +200,3 @@ async def test_a_deletion_with_a_lost_response_is_counted_once(
     assert (read["commentCount"], read["likeCount"]) == (1, 0)
     assert (await api.get_post(post["id"])).status == 404
     assert (await api.delete_post(post["id"])).status == 404
-
-
-async def test_a_dismissal_with_a_lost_response_is_not_missing(quiet_api: Api, api: Api, gateway: Gateway) -> None:
-    post = await api.new_post(await api.new_user())
-    await api.report(post["id"], post["userId"], "An advertisement.")
-    entries: list[Json] = []
-
-    async def is_listed() -> bool:
-        listed = (await api.list_reports(limit=100)).body["items"]
-        entries[:] = [entry for entry in listed if entry["itemId"] == post["id"]]
-        return bool(entries)
-
-    await eventually(is_listed)
-    with _first_response_lost(gateway, "replace feed"):
-        dismissed = await quiet_api.send("DELETE", f"/api/reports/{entries[0]['id']}")
-
-    assert dismissed.status == 204

@@ -177,6 +177,7 @@ class Tenant:
         outputs = {
             "BLOG_URL": "https://func.example",
             "APP_IDENTITY_PRINCIPAL_ID": "identity",
+            "BLOG_MODERATION": "1",
             "BLOG_MODERATOR_ROLE": "Moderator",
         }
         return self.run("connect", **{"AUTH_CLIENT_ID": "client"} | outputs | environment)
@@ -443,6 +444,12 @@ def test_without_a_role_there_are_no_moderators(tenant: Tenant, role: str | None
     printed = tenant.run("connect", **given, **({} if role is None else {"BLOG_MODERATOR_ROLE": role}))
 
     assert (printed, roles(tenant), tenant.graph.assigned) == ("", [], [])
+
+
+def test_without_the_moderation_there_are_no_moderators(tenant: Tenant) -> None:
+    tenant.run("create")
+
+    assert (tenant.connect(BLOG_MODERATION="0"), roles(tenant), tenant.graph.assigned) == ("", [], [])
 
 
 @pytest.mark.parametrize("forbidden", ["POST servicePrincipals", "GET me"])

@@ -23,6 +23,7 @@ OUTPUTS = {
     "AZURE_RESOURCE_GROUP": "rg-test",
     "AZURE_FUNCTION_NAME": "func-test",
     "APP_IDENTITY_PRINCIPAL_ID": "identity",
+    "BLOG_MODERATION": "1",
     "BLOG_MODERATOR_ROLE": "Moderator",
     "BLOG_URL": "https://blog.example",
     "COSMOS__accountEndpoint": "https://account.example",

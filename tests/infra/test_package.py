@@ -14,7 +14,7 @@ from tests.running_app import REPOSITORY
 
 # Anything else at the top is for development.
 DEPLOYED = {"function_app.py", "functions", "host.json", "requirements.txt", "shared"}
-DEPLOYED |= {"web", "openapi", "inspector", "search"}
+DEPLOYED |= {"web", "openapi", "inspector", "search", "moderation"}
 
 
 # Of a package that is built before the deployment (docs/deploy.md).

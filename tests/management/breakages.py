@@ -9,7 +9,7 @@ from typing import Any
 
 from management.seeding.plan import Range, SeedPlan
 from management.verification.findings import Kind
-from shared.data.permissions import BY_BACK_END
+from shared.data.permissions import BackEnd
 from shared.data.posts import delete_post
 from shared.data.username_reservations import reservation_id, reservation_item
 from shared.models.post import Post, short_form
@@ -156,7 +156,7 @@ async def a_comment_without_a_post(blog: Blog) -> str:
 
 
 async def an_unpropagated_deletion(blog: Blog) -> str:
-    await delete_post(blog.posts, POST["id"], deletion=BY_BACK_END)
+    await delete_post(blog.posts, POST["id"], by=BackEnd())
     return str(POST["id"])
 
 

@@ -11,7 +11,7 @@ from management.errors import ManagementError
 from management.failures import Failure, Outcome, Result, find_failures, list_failures, replay_failures
 from management.verify import is_broken, verify
 from shared.data.blog import Blog as ManagedBlog
-from shared.data.permissions import BY_BACK_END
+from shared.data.permissions import BackEnd
 from shared.data.posts import delete_post
 from shared.data.users import create_user
 from shared.models.base import Item
@@ -119,7 +119,7 @@ async def test_a_deletion_is_replayed_after_its_tombstone_expired(
     author = await _author(blog)
     post = await blog.posts.create(a_post(author))
     await blog.handle_posts([post])
-    await delete_post(blog.posts, post["id"], deletion=BY_BACK_END)
+    await delete_post(blog.posts, post["id"], by=BackEnd())
     tombstone = await blog.posts.read(post["id"], post["id"])
     assert tombstone is not None
     with monkeypatch.context() as patched:

@@ -22,7 +22,7 @@ from management.verification.invariants import INVARIANTS, violated
 from management.verify import verify
 from shared.data.comments import create_comment
 from shared.data.likes import create_like, delete_like
-from shared.data.permissions import BY_BACK_END, BackEnd
+from shared.data.permissions import BackEnd
 from shared.data.posts import create_post, delete_post, edit_post
 from shared.data.username_reservations import reservation_item
 from shared.data.users import create_user, edit_user
@@ -33,10 +33,9 @@ from shared.models.base import DELETED_TYPE, Item
 from shared.models.comment import NewComment
 from shared.models.like import NewLike
 from shared.models.post import NewPost, PostChanges, short_form
-from shared.models.report import reported_item
 from shared.models.user import NewUser, UserChanges, tombstone_of
 from tests.blog import Blog, EmulatorThread, new_blog
-from tests.items import a_comment, a_like, a_post, a_record, a_report, a_user, an_audit_item, moment, unique
+from tests.items import a_comment, a_like, a_post, a_record, a_user, moment, unique
 from tests.management.boundary_values import DATES, NUMBERS, TEXTS
 from tests.management.command_line import manage_blog
 from tests.running_app import REPOSITORY
@@ -53,14 +52,8 @@ FREE = {
     *(("tombstone", name) for name in ("userId", "title", "content", "ttl", "version", "creationDate")),
     *(("record", name) for name in ("fingerprint", "ttl")),
     *(("reservation", name) for name in ("nameVersion", "username", "editId", "reservedTs")),
-    *(("audit item", name) for name in ("itemId", "authorId", "moderatorId", "reason", "creationDate", "ttl")),
     *(("deleted user", name) for name in ("username", "nameVersion", "ttl")),
     *(("number of exports", name) for name in ("count", "ttl")),
-    *(("report", name) for name in ("postId", "itemId", "userId", "reason", "creationDate", "ttl")),
-    *(
-        ("reported item", name)
-        for name in ("postId", "itemId", "reportCount", "reasons", "rank", "creationDate", "dismissedDate", "ttl")
-    ),
     *(("failure", name) for name in ("source", "container", "itemId", "failureDate", "error")),
 }
 
@@ -82,16 +75,13 @@ class Family:
             "user": ("users", user),
             "reservation": ("users", reservation_item(user["username"], user["id"], 0)),
             "copy": ("users", short_form(post)),
-            "deleted user": ("users", tombstone_of(a_user(), is_banned=False) | {"ttl": 3600}),
+            "deleted user": ("users", tombstone_of(a_user()) | {"ttl": 3600}),
             "number of exports": ("users", {"id": "exports", "userId": user["id"], **EXPORTS}),
             "post": ("posts", post),
             "comment": ("posts", comment),
             "like": ("posts", a_like(post, user)),
             "tombstone": ("posts", tombstone),
             "record": ("posts", a_record(comment, comment["id"])),
-            "audit item": ("posts", an_audit_item(comment)),
-            "report": ("posts", a_report(comment, user)),
-            "reported item": ("feed", reported_item(post["id"], comment["id"], [a_report(comment, user)])),
             "copy in `feed`": ("feed", short_form(post)),
             "failure": ("failures", failure | {"failureDate": moment(0), "partitionKey": "gone", "error": {}}),
         }
@@ -329,9 +319,9 @@ async def _step(blog: Blog, step: str, number: int, user_id: str, post_id: str) 
             changes = PostChanges(title=f"Edit {number}", content="Edited.")
             await edit_post(blog.posts, post_id, changes, by=BackEnd())
         case "delete":
-            await delete_post(blog.posts, post_id, deletion=BY_BACK_END)
+            await delete_post(blog.posts, post_id, by=BackEnd())
         case "like":
-            await create_like(blog.stored, post_id, NewLike(user_id=user_id), idempotency_key=f"like{number}")
+            await create_like(blog.stored, post_id, NewLike(user_id=user_id))
         case "unlike":
             await delete_like(blog.stored, post_id, user_id)
         case "comment":

@@ -18,7 +18,7 @@ from cosmos_emulator import EmulatorSettings
 from management import lag_report
 from management.lag import Lag, measure_lags
 from management.leases import KeyRange, Position, UnreadableLeasesError, positions
-from shared.data.permissions import BY_BACK_END
+from shared.data.permissions import BackEnd
 from shared.data.posts import create_post, delete_post
 from shared.data.users import create_user
 from shared.database.containers import POSTS, USERS
@@ -159,7 +159,7 @@ async def test_a_deletion_counts_as_a_waiting_change(moved: Blog, tmp_path: Path
     [post] = await _posts(moved, author, 1)
     await _ran_once(moved, tmp_path / "host.log")
 
-    await delete_post(moved.posts, post["id"], deletion=BY_BACK_END)
+    await delete_post(moved.posts, post["id"], by=BackEnd())
 
     assert (await _lag(moved)).changes == 1
 

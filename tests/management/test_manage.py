@@ -152,7 +152,7 @@ def test_missing_settings_print_one_line_without_a_traceback() -> None:
 
 
 def test_a_settings_file_that_does_not_exist_is_named(tmp_path: Path) -> None:
-    result = _run("--local-settings", str(tmp_path / "nope"), "audit")
+    result = _run("--local-settings", str(tmp_path / "nope"), "lag")
 
     assert (result.returncode, result.stdout, result.stderr) == (2, "", f"There is no file {tmp_path / 'nope'}.\n")
 
@@ -176,9 +176,9 @@ async def test_output_has_escapes_for_what_its_encoding_lacks(blog: Blog) -> Non
 @pytest.mark.parametrize(
     ("command", "output"),
     [
-        *((command, "full") for command in ("audit", "lag", "seed --users 1", "--help")),
-        *((command, "full, also for errors") for command in ("audit", "leases reset on_users_changed")),
-        *((command, "closed pipe") for command in ("audit", "lag", "provision --check")),
+        *((command, "full") for command in ("lag", "seed --users 1", "--help")),
+        *((command, "full, also for errors") for command in ("leases reset on_users_changed")),
+        *((command, "closed pipe") for command in ("lag", "provision --check")),
         ("rebuild", "closed pipe, also for errors"),
     ],
 )

@@ -13,18 +13,18 @@ from management.seeding.plan import SeedPlan
 from management.seeding.writing import seed
 from management.terminal import SeedCount
 from management.verification import census
-from management.verification.findings import EDIT_ITEM, REBUILD
+from management.verification.findings import REBUILD
 from management.verify import verify
 from shared.data.blog import Blog as ManagedBlog
 from shared.data.comments import create_comment
-from shared.data.permissions import BY_BACK_END, BackEnd
+from shared.data.permissions import BackEnd
 from shared.data.posts import delete_post, edit_post
 from shared.data.username_reservations import reservation_item
 from shared.data.users import edit_user
 from shared.models.base import Item
 from shared.models.comment import NewComment
 from shared.models.post import PostChanges, short_form
-from shared.models.user import UserChanges, tombstone_of
+from shared.models.user import UserChanges
 from shared.propagation import copies
 from tests.blog import Blog, EmulatorThread, new_blog
 from tests.items import a_comment, a_like, a_post, a_user
@@ -180,23 +180,6 @@ async def test_the_name_of_a_damaged_user_stays_reserved_for_them(blog: Blog, ma
     assert await blog.users.read(reservation["id"], reservation["id"]) == reservation
 
 
-@pytest.mark.parametrize("version", ["2", None])
-async def test_what_a_damaged_tombstone_decides_is_left(blog: Blog, managed: ManagedBlog, version: str | None) -> None:
-    ada, grace = a_user(), a_user()
-    await blog.users.create(tombstone_of(ada, is_banned=False) | {"nameVersion": version})
-    held = [await blog.users.create(reservation_item(name, ada["id"], 0)) for name in (ada["username"], "former")]
-    await blog.users.create(grace | {"username": ada["username"].upper()})
-    post = await blog.posts.create(a_post(grace) | {"commentCount": 1})
-    comment = await blog.posts.create(a_comment(post, ada))
-
-    await _rebuild(managed)
-
-    assert [await blog.users.read(each["id"], each["id"]) for each in held] == held
-    assert await blog.posts.read(comment["id"], post["id"]) == comment
-    advice = {finding.subject: finding.advice for finding in await verify(managed)}
-    assert advice[f"users {ada['id']}"] == EDIT_ITEM
-
-
 async def test_rebuild_replaces_a_copy_that_claims_a_later_version(blog: Blog, managed: ManagedBlog) -> None:
     user = await blog.users.create(a_user())
     post = await blog.posts.create(a_post(user))
@@ -257,7 +240,7 @@ async def test_rebuild_finishes_a_rename_and_a_deletion(blog: Blog, managed: Man
     plan = SeedPlan(users=3)
     renamed, deleted = plan.user(0), next(plan.posts(1, plan.user(1)))
     await edit_user(blog.users, renamed["id"], UserChanges(username="someone.new"))
-    await delete_post(blog.posts, deleted["id"], deletion=BY_BACK_END)
+    await delete_post(blog.posts, deleted["id"], by=BackEnd())
 
     await _rebuild(managed)
 

@@ -20,7 +20,7 @@ from management.seeding.writing import Plan, is_empty, is_unfinished, seed, with
 from management.terminal import SeedCount
 from management.verify import verify
 from shared.data.blog import Blog as ManagedBlog
-from shared.data.permissions import BY_BACK_END
+from shared.data.permissions import BackEnd
 from shared.data.posts import delete_post
 from shared.data.username_reservations import normalized
 from shared.data.users import create_user
@@ -213,7 +213,7 @@ async def test_an_interrupted_seed_is_completed_after_a_rebuild(blog: Blog, mana
 async def test_a_repeated_seed_does_not_restore_the_copy_of_a_deleted_post(blog: Blog, managed: ManagedBlog) -> None:
     await _seed(managed)
     deleted = next(_PLAN.posts(0, _PLAN.user(0)))
-    await delete_post(blog.posts, deleted["id"], deletion=BY_BACK_END)
+    await delete_post(blog.posts, deleted["id"], by=BackEnd())
     await blog.drain()
 
     await _seed(managed)

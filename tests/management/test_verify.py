@@ -17,7 +17,7 @@ from management.verification.copies import FIELDS
 from management.verification.findings import Finding, Kind
 from management.verify import is_broken, verify, verify_within
 from shared.data.blog import Blog as ManagedBlog
-from shared.data.permissions import BY_BACK_END
+from shared.data.permissions import BackEnd
 from shared.data.posts import delete_post
 from shared.data.username_reservations import reservation_item
 from shared.database.container import Container
@@ -132,7 +132,7 @@ async def test_rebuild_replaces_an_old_post_in_the_feed_by_a_missing_one(blog: B
 
 
 async def test_a_propagated_deletion_leaves_no_finding(blog: Blog, seeded: ManagedBlog) -> None:
-    await delete_post(blog.posts, POST["id"], deletion=BY_BACK_END)
+    await delete_post(blog.posts, POST["id"], by=BackEnd())
 
     await blog.drain()
 
@@ -226,7 +226,7 @@ async def test_posts_created_or_deleted_before_the_feed_is_read_are_not_reported
             if command == "create":
                 await blog.posts.create(newest)
             else:
-                await delete_post(blog.posts, newest["id"], deletion=BY_BACK_END)
+                await delete_post(blog.posts, newest["id"], by=BackEnd())
             await blog.drain()
             async for row in rows:
                 yield row

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from shared.errors import ItemDamaged
 from shared.models.base import Item
 from shared.models.post import Post, short_form
-from shared.models.user import User, name_version, renamed, user_after
+from shared.models.user import User, name_version, renamed
 from tests.items import a_comment, a_like, a_post, a_user
 
 
@@ -51,14 +50,3 @@ def test_likes_of_one_user_and_post_have_the_same_id() -> None:
     post, liker, other = a_post(a_user()), a_user(), a_user()
 
     assert a_like(post, liker)["id"] == a_like(post, liker)["id"] != a_like(post, other)["id"]
-
-
-def test_a_later_account_continues_the_versions_of_a_tombstone() -> None:
-    user = a_user()
-    tombstone = {"id": user["id"], "type": "tombstone"}
-
-    assert user_after(tombstone, user)["sinceVersion"] == 1
-    assert user_after(tombstone | {"nameVersion": 3}, user)["sinceVersion"] == 4
-    for damaged in ("3", None, True):
-        with pytest.raises(ItemDamaged):
-            user_after(tombstone | {"nameVersion": damaged}, user)

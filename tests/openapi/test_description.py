@@ -38,13 +38,13 @@ print(json.dumps([
 """
 DOCS = {"get_openapi", "get_docs", "get_docs_asset"}
 AN_ENDPOINT = Endpoint()
-NOT_FOUND = (errors.UserNotFound, errors.PostNotFound, errors.CommentNotFound, errors.ReportNotFound)
+NOT_FOUND = (errors.UserNotFound, errors.PostNotFound, errors.CommentNotFound)
 # An instance of every error class, as raised by the app.
 RAISED = [
     errors.MalformedRequest("The body must be a JSON object."),
     errors.NotAuthenticated("The token has expired."),
     errors.Forbidden("You cannot act as this user."),
-    errors.AccountDeleted(),
+    errors.AccountDeleted(None),
     *(error("7f2c1b52") for error in NOT_FOUND),
     errors.UsernameTaken("ada"),
     errors.AlreadyRegistered("7f2c1b52"),

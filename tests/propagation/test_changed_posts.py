@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from shared.data.permissions import BY_BACK_END, BackEnd
+from shared.data.permissions import BackEnd
 from shared.data.posts import FRONT_PAGE_LENGTH, delete_post, edit_post
 from shared.database.container import Container, Operation
 from shared.errors import DatabaseThrottled
@@ -77,7 +77,7 @@ async def test_a_hundred_likes_in_a_delivery_cost_one_write_per_copy(blog: Blog)
     _, post = await _published(blog)
     await blog.handle_posts([post])
     likers = [await blog.users.create(a_user("liker")) for _ in range(100)]
-    likes = [(await blog.posts.execute("createLike", post["id"], a_like(post, liker)))["item"] for liker in likers]
+    likes = [(await blog.posts.execute("createLike", post["id"], a_like(post, liker))) for liker in likers]
     state = await blog.posts.read(post["id"], post["id"])
     assert state is not None
     before = await _user_copy(blog, post), await _feed_copy(blog, post)
@@ -97,7 +97,7 @@ async def test_deleting_a_post_deletes_its_copies_and_expires_its_comments_and_l
     await blog.posts.execute("createComment", post["id"], a_comment(post, author))
     await blog.drain()
 
-    await delete_post(blog.posts, post["id"], deletion=BY_BACK_END)
+    await delete_post(blog.posts, post["id"], by=BackEnd())
     await blog.drain()
 
     assert await _user_copy(blog, post) is None
@@ -108,7 +108,7 @@ async def test_deleting_a_post_deletes_its_copies_and_expires_its_comments_and_l
 async def test_a_late_delivery_does_not_restore_a_deleted_post(blog: Blog) -> None:
     _, post = await _published(blog)
     await blog.handle_posts([post])
-    await delete_post(blog.posts, post["id"], deletion=BY_BACK_END)
+    await delete_post(blog.posts, post["id"], by=BackEnd())
     await blog.handle_posts([await blog.posts.read(post["id"], post["id"]) or {}])
 
     await blog.handle_posts([post])
@@ -126,7 +126,7 @@ class DeletingContainer(Container):
 
     async def create(self, item: Item, *, post_trigger: str | None = None) -> Item:
         created = await super().create(item, post_trigger=post_trigger)
-        await delete_post(self.posts, item["id"], deletion=BY_BACK_END)
+        await delete_post(self.posts, item["id"], by=BackEnd())
         return created
 
 
@@ -185,7 +185,7 @@ async def test_deletions_refill_the_feed_with_the_next_posts(blog: Blog, short_f
     newest_first = sorted(posts, key=lambda post: (post["creationDate"], post["id"]), reverse=True)
 
     for post in newest_first[:7]:
-        await delete_post(blog.posts, post["id"], deletion=BY_BACK_END)
+        await delete_post(blog.posts, post["id"], by=BackEnd())
     await blog.drain()
 
     assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {
@@ -261,7 +261,7 @@ async def test_a_refill_that_races_a_new_post_does_not_overfill_the_feed(blog: B
         await blog.posts.create(post)
     for post in posts:  # the copy of `deleted` is already deleted
         await blog.feed.create(short_form(post))
-    await delete_post(blog.posts, deleted["id"], deletion=BY_BACK_END)
+    await delete_post(blog.posts, deleted["id"], by=BackEnd())
     tombstone = await blog.posts.read(deleted["id"], deleted["id"]) or {}
     await blog.posts.create(new)
 
@@ -280,7 +280,7 @@ async def test_a_refill_skips_a_post_that_cannot_be_copied(blog: Blog, short_fro
     poison = await blog.posts.proxy.upsert_item(posts[4] | {"content": 5})  # the next candidate of a refill
 
     for post in posts[-3:]:
-        await delete_post(blog.posts, post["id"], deletion=BY_BACK_END)
+        await delete_post(blog.posts, post["id"], by=BackEnd())
     await blog.drain()
 
     assert {failure["itemId"] for failure in await blog.all_items(blog.failures)} == {poison["id"]}
@@ -296,7 +296,7 @@ async def test_a_feed_trimmed_too_short_is_refilled(blog: Blog, short_front_page
         await blog.feed.create(short_form(post))
     await blog.posts.proxy.upsert_item(posts[2] | {"content": 5})
     before = await FrontPageIndex.read(blog.feed)
-    await delete_post(blog.posts, posts[-1]["id"], deletion=BY_BACK_END)
+    await delete_post(blog.posts, posts[-1]["id"], by=BackEnd())
     await blog.feed.delete(posts[-1]["id"], "post")
 
     await trim(Copies(blog.feed, blog.posts, partition_key="type"), before)
@@ -337,7 +337,7 @@ async def test_a_comment_with_a_stale_username_is_corrected(blog: Blog) -> None:
     author, post = await _published(blog)
     old_name = dict(author)
     await blog.users.replace(author | {"username": "renamed", "nameVersion": 2}, etag=author["_etag"])
-    comment = (await blog.posts.execute("createComment", post["id"], a_comment(post, old_name)))["item"]
+    comment = await blog.posts.execute("createComment", post["id"], a_comment(post, old_name))
 
     await blog.handle_posts([comment])
 

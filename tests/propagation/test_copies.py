@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from shared.data.permissions import BY_BACK_END
+from shared.data.permissions import BackEnd
 from shared.data.posts import delete_post
 from shared.database.client import connect
 from shared.database.container import Container
@@ -36,7 +36,7 @@ class ThrottledContainer(Container):
 @pytest.mark.parametrize("expects_copy", [False, True])
 async def test_a_repeated_delivery_deletes_the_copy_of_a_deleted_post(blog: Blog, expects_copy: bool) -> None:
     post = await blog.posts.create(a_post(a_user()))
-    await delete_post(blog.posts, post["id"], deletion=BY_BACK_END)  # another host has deleted its copies
+    await delete_post(blog.posts, post["id"], by=BackEnd())  # another host has deleted its copies
     copies = Copies(blog.users, ThrottledContainer(blog.posts, refusals=1), partition_key="userId")
     with pytest.raises(DatabaseThrottled):
         await copies.put(post, exists=False)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import pytest
@@ -20,39 +21,32 @@ from shared.data import username_reservations
 from shared.data.blog import Blog as StoredBlog
 from shared.data.comments import create_comment
 from shared.data.likes import create_like
-from shared.data.permissions import BY_BACK_END, BackEnd, Deletion
+from shared.data.permissions import BackEnd
 from shared.data.posts import create_post, delete_post, list_posts_of_user
-from shared.data.reports import create_report, list_reported
 from shared.data.users import (
-    RECREATE_AFTER_S,
     create_user,
     delete_user,
     edit_user,
-    get_author,
     get_user,
     register_user,
-    remember,
 )
-from shared.database.client import connect
 from shared.database.container import Container, Operation
 from shared.database.refusals import BatchRefused, ConditionFailed
 from shared.errors import (
     AccountDeleted,
     DatabaseUnavailable,
-    IdempotencyKeyReused,
     NoProgress,
     UserNotFound,
     VersionMismatch,
 )
-from shared.models.base import Item
+from shared.models.base import DELETED_TTL_S, Item
 from shared.models.comment import NewComment
 from shared.models.like import NewLike
 from shared.models.post import NewPost
-from shared.models.report import NewReport
 from shared.models.user import NewUser, User, UserChanges
+from shared.propagation import users as propagation_users
 from shared.propagation.change_feeds import POSTS_CHANGE_FEED
 from shared.propagation.failures import keep_failure
-from shared.propagation.users import handle_changed_users
 from shared.transactions.batches import remove_item
 from tests.blog import Blog, EmulatorThread
 from tests.items import a_comment, a_post, a_user, unique
@@ -70,8 +64,8 @@ class Clock:
     def time(self) -> float:
         return time.time() + self.ahead_s
 
-    def pass_the_wait_for_a_new_account(self) -> None:
-        self.ahead_s += RECREATE_AFTER_S + 1
+    def let_the_tombstone_expire(self) -> None:
+        self.ahead_s += DELETED_TTL_S + 1
 
 
 @pytest.fixture(scope="module")
@@ -95,18 +89,22 @@ async def a_written_post(stored: StoredBlog, user: Item) -> Item:
 
 
 async def respond(stored: StoredBlog, post: Item, user: Item, comments: int = 3) -> None:
-    """Comment on a post several times, and like it once, with an idempotency key."""
+    """Comment on a post several times, and like it once."""
     for _ in range(comments):
         new = NewComment(user_id=user["id"], content=TEXT)
         await create_comment(stored, post["id"], new, idempotency_key=None)
-    await create_like(stored, post["id"], NewLike(user_id=user["id"]), idempotency_key=unique("key"))
+    await create_like(stored, post["id"], NewLike(user_id=user["id"]))
 
 
-@asynccontextmanager
-async def another_process(blog: Blog) -> AsyncIterator[StoredBlog]:
-    """The same database through another client, which has its own cache of authors."""
-    async with connect(blog.settings) as client:
-        yield Blog(blog.emulator, blog.settings, client.get_database_client(blog.settings.database)).stored
+class _Knowing(Container):
+    """The users as a command knows them that has read this one before."""
+
+    def __init__(self, users: Container, user: Item) -> None:
+        super().__init__(users.proxy)
+        self._user = user
+
+    async def read(self, item_id: str, partition_key: str) -> Item | None:
+        return self._user if item_id == self._user["id"] else await super().read(item_id, partition_key)
 
 
 @dataclass
@@ -151,18 +149,18 @@ async def world(blog: Blog) -> World:
     for post in posts:
         for responder in (user, other):
             await respond(blog.stored, post, responder)
-    await delete_post(blog.posts, posts[0]["id"], deletion=BY_BACK_END)
+    await delete_post(blog.posts, posts[0]["id"], by=BackEnd())
     await blog.drain()
     return World(blog, user, other, posts[2:])
 
 
 async def test_everything_of_a_deleted_user_disappears(blog: Blog, world: World) -> None:
-    await delete_user(blog.users, world.user["id"], deletion=BY_BACK_END)
+    await delete_user(blog.users, world.user["id"])
 
     with pytest.raises(UserNotFound):
         await get_user(blog.users, world.user["id"])
     with pytest.raises(UserNotFound):
-        await get_author(blog.users, world.user["id"])
+        await get_user(blog.users, world.user["id"])
     with pytest.raises(UserNotFound):
         await list_posts_of_user(blog.users, world.user["id"], limit=10, cursor=None)
     assert Kind.DELETION in {finding.kind for finding in await verify(blog.stored)}
@@ -175,7 +173,7 @@ async def test_everything_of_a_deleted_user_disappears(blog: Blog, world: World)
 
 async def test_the_users_feed_alone_erases_items(blog: Blog, world: World) -> None:
     """The posts feed erases later items, which would hide that the fan-out misses some."""
-    await delete_user(blog.users, world.user["id"], deletion=BY_BACK_END)
+    await delete_user(blog.users, world.user["id"])
 
     await blog.handle_users(await blog.changes(blog.users))
 
@@ -183,7 +181,7 @@ async def test_the_users_feed_alone_erases_items(blog: Blog, world: World) -> No
 
 
 async def test_the_username_is_free_at_once_and_released_later(blog: Blog, world: World) -> None:
-    await delete_user(blog.users, world.user["id"], deletion=BY_BACK_END)
+    await delete_user(blog.users, world.user["id"])
 
     successor = await create_user(blog.users, NewUser(username=world.user["username"]), idempotency_key=None)
     await blog.drain()
@@ -200,37 +198,25 @@ async def test_a_deletion_applies_to_the_last_name_only(blog: Blog) -> None:
     renamed = await edit_user(blog.users, user["id"], UserChanges(username=unique("countess")))
 
     with pytest.raises(VersionMismatch):
-        await delete_user(blog.users, user["id"], if_match={User.last_edit(user)}, deletion=BY_BACK_END)
-    await delete_user(blog.users, user["id"], if_match={User.last_edit(renamed)}, deletion=BY_BACK_END)
+        await delete_user(blog.users, user["id"], if_match={User.last_edit(user)})
+    await delete_user(blog.users, user["id"], if_match={User.last_edit(renamed)})
     with pytest.raises(UserNotFound):
-        await delete_user(blog.users, user["id"], deletion=BY_BACK_END)
+        await delete_user(blog.users, user["id"])
 
 
 async def test_what_another_process_writes_later_is_erased(blog: Blog, world: World) -> None:
-    """It has cached the author, so its commands do not see the deletion."""
-    async with another_process(blog) as elsewhere:
-        await get_author(elsewhere.users, world.user["id"])
-        await delete_user(blog.users, world.user["id"], deletion=BY_BACK_END)
-        await blog.handle_users(await blog.changes(blog.users))
+    """Its commands have read the author before the deletion."""
+    elsewhere = dataclasses.replace(blog.stored, users=_Knowing(blog.users, world.user))
+    await delete_user(blog.users, world.user["id"])
+    await blog.handle_users(await blog.changes(blog.users))
 
-        late = await a_written_post(elsewhere, world.user)
-        for post in (late, *world.posts_of_other):
-            await respond(elsewhere, post, world.user)
+    late = await a_written_post(elsewhere, world.user)
+    for post in (late, *world.posts_of_other):
+        await respond(elsewhere, post, world.user)
 
     await respond(blog.stored, late, world.other)
     await blog.drain()
     await world.assert_erased()
-
-
-async def test_this_process_knows_a_deletion_at_once(blog: Blog) -> None:
-    user, users = await a_registered_user(blog), blog.users
-    before = await get_author(users, user["id"])
-
-    await delete_user(users, user["id"], deletion=BY_BACK_END)
-    remember(users, before)  # a read from before the deletion ends after it
-
-    with pytest.raises(UserNotFound):
-        await get_author(users, user["id"])
 
 
 async def test_a_post_that_was_deleted_before_loses_its_name(blog: Blog, world: World) -> None:
@@ -238,7 +224,7 @@ async def test_a_post_that_was_deleted_before_loses_its_name(blog: Blog, world: 
     tombstone = {"title": "", "content": "", "ttl": 1_000, "type": "tombstone", "version": 2}
     await blog.posts.create(a_post(world.user) | tombstone)
 
-    await delete_user(blog.users, world.user["id"], deletion=BY_BACK_END)
+    await delete_user(blog.users, world.user["id"])
     await blog.handle_users(await blog.changes(blog.users))
 
     tombstones = [item for item in await blog.all_items(blog.posts) if item["type"] == "tombstone"]
@@ -262,10 +248,10 @@ class _Overtaken(Container):
 
 
 async def test_an_item_that_is_deleted_after_the_query_does_not_keep_the_others(blog: Blog, world: World) -> None:
-    await delete_user(blog.users, world.user["id"], deletion=BY_BACK_END)
+    await delete_user(blog.users, world.user["id"])
 
     overtaken = dataclasses.replace(blog.stored, posts=_Overtaken(blog.posts))
-    await handle_changed_users(overtaken, await blog.changes(blog.users))
+    await propagation_users.handle_changed_users(overtaken, await blog.changes(blog.users))
 
     assert await world.written_to_others_by(world.user["id"]) == []
     await blog.drain()
@@ -277,7 +263,7 @@ class DeletingContainer(Container):
 
     async def replace(self, item: Item, *, etag: str) -> Item:
         if item["type"] == "user":
-            await delete_user(Container(self.proxy), item["id"], deletion=BY_BACK_END)
+            await delete_user(Container(self.proxy), item["id"])
         return await super().replace(item, etag=etag)
 
 
@@ -300,7 +286,7 @@ async def test_damaged_items_of_the_user_keep_neither_the_others_nor_delete_anot
     await blog.posts.create(stray)
     await blog.posts.create({"id": unique("lost"), "type": "comment", "userId": world.user["id"]})
 
-    await delete_user(blog.users, world.user["id"], deletion=BY_BACK_END)
+    await delete_user(blog.users, world.user["id"])
     await blog.handle_users(await blog.changes(blog.users))
 
     kept = await blog.posts.read(post["id"], post["id"])
@@ -312,33 +298,29 @@ async def test_damaged_items_of_the_user_keep_neither_the_others_nor_delete_anot
     assert "formerUsernames" not in tombstone
 
 
-async def test_a_user_who_registers_again_can_write_at_once(blog: Blog, clock: Clock) -> None:
-    user_id, users = unique("signed-in"), blog.users
-    new = NewUser(username=unique("ada"))
-    await register_user(users, new, user_id=user_id, idempotency_key=None)
-    await delete_user(users, user_id, deletion=BY_BACK_END)
+async def test_a_deleted_user_can_register_again_only_when_the_tombstone_has_expired(
+    blog: Blog, world: World, clock: Clock
+) -> None:
+    user_id, new = unique("signed-in"), NewUser(username=unique("ada"))
+    first = await register_user(blog.users, new, user_id=user_id, idempotency_key=None)
+    await respond(blog.stored, world.posts_of_other[0], first)
+    await delete_user(blog.users, user_id)
+    for drain in (True, False):
+        day = datetime.fromtimestamp(clock.time(), UTC) + timedelta(days=31)
+        with pytest.raises(AccountDeleted, match=f"again on {day.day} {day:%B %Y}"):
+            await register_user(blog.users, new, user_id=user_id, idempotency_key=None)
+        if drain:
+            await blog.drain()
+    clock.let_the_tombstone_expire()
+
+    again = await register_user(blog.users, new, user_id=user_id, idempotency_key=None)
+    post = await a_written_post(blog.stored, again)
     await blog.drain()
-    clock.pass_the_wait_for_a_new_account()
 
-    again = await register_user(users, new, user_id=user_id, idempotency_key=None)
-
-    assert (await get_author(users, user_id))["username"] == again["username"]
-
-
-async def test_a_user_who_registers_again_elsewhere_can_write_at_once(blog: Blog, clock: Clock) -> None:
-    """This process has cached the tombstone, with a later version if the tombstone has expired since."""
-    user_id = unique("signed-in")
-    await register_user(blog.users, NewUser(username=unique("ada")), user_id=user_id, idempotency_key=None)
-    async with another_process(blog) as elsewhere:
-        await delete_user(blog.users, user_id, deletion=BY_BACK_END)
-        await blog.drain()
-        with pytest.raises(UserNotFound):
-            await get_author(elsewhere.users, user_id)
-        await blog.users.delete(user_id, user_id)
-        again = await register_user(blog.users, NewUser(username=unique("eve")), user_id=user_id, idempotency_key=None)
-
-        assert (await get_author(elsewhere.users, user_id))["username"] == again["username"]
-    assert (await get_author(blog.users, user_id))["username"] == again["username"]
+    assert again["username"] == first["username"]
+    assert await world.written_to_others_by(user_id) == []
+    assert await blog.posts.read(post["id"], post["id"]) is not None
+    assert await verify(blog.stored) == []
 
 
 async def test_the_etag_of_a_user_is_another_one_after_the_tombstone_has_expired(blog: Blog) -> None:
@@ -362,7 +344,7 @@ async def test_a_user_without_a_type_can_be_renamed_and_deleted(blog: Blog) -> N
     await edit_user(blog.users, user["id"], UserChanges(username=name))
     await blog.drain()
     renamed = await blog.posts.read(comment["id"], comment["postId"])
-    await delete_user(blog.users, user["id"], deletion=Deletion(BackEnd(), "An advertisement."))
+    await delete_user(blog.users, user["id"])
     await blog.drain()
 
     assert renamed is not None
@@ -383,28 +365,6 @@ async def test_the_name_of_a_rename_that_was_running_is_released(blog: Blog) -> 
     assert await blog.users.read(key, key) is None
 
 
-class _LikedAgain(Container):
-    """A container in which a later account of the user makes the same like again, before a batch deletes it."""
-
-    async def batch(self, partition_key: str, operations: Sequence[Operation]) -> list[Item]:
-        for name, arguments, *_ in operations:
-            if name == "delete" and (like := await self.read(arguments[0], partition_key)) and like["type"] == "like":
-                await self.replace(like | {"nameVersion": 9, "userUsername": "again"}, etag=like["_etag"])
-        return await super().batch(partition_key, operations)
-
-
-async def test_a_like_that_a_later_account_has_made_again_is_kept(blog: Blog, world: World) -> None:
-    """The delivery of a host that has lost its lease can still be running."""
-    await delete_user(blog.users, world.user["id"], deletion=BY_BACK_END)
-
-    await handle_changed_users(
-        dataclasses.replace(blog.stored, posts=_LikedAgain(blog.posts.proxy)), await blog.changes(blog.users)
-    )
-
-    left = await world.written_to_others_by(world.user["id"])
-    assert [(item["type"], item["userUsername"]) for item in left] == [("like", "again")] * 2
-
-
 class _Refusing(Container):
     """A container that refuses all batches that delete items of one post."""
 
@@ -420,10 +380,12 @@ class _Refusing(Container):
 
 async def test_a_post_that_cannot_be_written_does_not_stop_the_others(blog: Blog, world: World) -> None:
     refusing, refused = world.posts_of_other
-    await delete_user(blog.users, world.user["id"], deletion=BY_BACK_END)
+    await delete_user(blog.users, world.user["id"])
 
     posts = _Refusing(blog.posts, refusing["id"])
-    errors = await handle_changed_users(dataclasses.replace(blog.stored, posts=posts), await blog.changes(blog.users))
+    errors = await propagation_users.handle_changed_users(
+        dataclasses.replace(blog.stored, posts=posts), await blog.changes(blog.users)
+    )
 
     assert [type(error) for error in errors] == [NoProgress]
     assert {item["postId"] for item in await world.written_to_others_by(world.user["id"])} == {refusing["id"]}
@@ -440,82 +402,26 @@ async def test_a_rename_that_loses_against_a_deletion_gives_its_name_back(blog: 
     assert await blog.users.read(key, key) is None
 
 
-async def test_a_user_can_register_again_and_late_items_of_the_deleted_account_are_erased(
-    blog: Blog, world: World, clock: Clock
-) -> None:
-    user_id = unique("signed-in")
-    first = await register_user(blog.users, NewUser(username=unique("ada")), user_id=user_id, idempotency_key=None)
-    async with another_process(blog) as elsewhere:
-        await get_author(elsewhere.users, user_id)
-        await respond(blog.stored, world.posts_of_other[0], first)
-        await delete_user(blog.users, user_id, deletion=BY_BACK_END)
-        with pytest.raises(AccountDeleted):
-            await register_user(blog.users, NewUser(username=unique("eve")), user_id=user_id, idempotency_key=None)
-        await blog.drain()
-        # Another process can still write as the deleted user, and would lose what it writes for the new one.
-        with pytest.raises(AccountDeleted):
-            await register_user(blog.users, NewUser(username=unique("eve")), user_id=user_id, idempotency_key=None)
-        clock.pass_the_wait_for_a_new_account()
-
-        again = await register_user(
-            blog.users, NewUser(username=first["username"]), user_id=user_id, idempotency_key=None
-        )
-        post = await a_written_post(blog.stored, again)
-        await respond(elsewhere, world.posts_of_other[1], first)
-
-        # A rename that overtakes the posts feed must not give them the new name.
-        renamed = await edit_user(blog.users, user_id, UserChanges(username=unique("countess")))
-        await blog.handle_users([renamed])
-        assert await world.written_to_others_by(user_id) == []
-        await respond(elsewhere, world.posts_of_other[1], first)
-
-    await blog.drain()
-    assert await world.written_to_others_by(user_id) == []
-    kept = await blog.posts.read(post["id"], post["id"])
-    assert kept is not None
-    assert (kept["type"], kept["userUsername"]) == ("post", renamed["username"])
-    assert await verify(blog.stored) == []
-
-
 @pytest.mark.parametrize("signs_in", [False, True])
-async def test_a_retried_registration_of_a_deleted_user_creates_nothing_and_asks_for_a_new_key(
-    blog: Blog, clock: Clock, signs_in: bool
-) -> None:
+async def test_a_retried_registration_of_a_deleted_user_creates_nothing(blog: Blog, signs_in: bool) -> None:
     new, key = NewUser(username=unique("ada")), unique("key")
     create = partial(register_user, user_id=unique("signed-in")) if signs_in else create_user
     user = await create(blog.users, new, idempotency_key=key)
-    await delete_user(blog.users, user["id"], deletion=BY_BACK_END)
+    await delete_user(blog.users, user["id"])
 
-    with pytest.raises(AccountDeleted, match="send a new key"):
-        await create(blog.users, new, idempotency_key=key)
-    with pytest.raises(IdempotencyKeyReused):
-        await create(blog.users, NewUser(username=unique("eve")), idempotency_key=key)
-    await blog.drain()
     for _ in range(2):
-        with pytest.raises(AccountDeleted, match="send a new key"):
+        with pytest.raises(AccountDeleted, match="again on"):
             await create(blog.users, new, idempotency_key=key)
-        clock.pass_the_wait_for_a_new_account()
+        await blog.drain()
 
-    again = await create(blog.users, new, idempotency_key=unique("key"))
-    assert again["username"] == new.username
     assert await verify(blog.stored) == []
-
-
-async def test_a_banned_user_is_not_asked_for_a_new_key(blog: Blog) -> None:
-    new, key = NewUser(username=unique("ada")), unique("key")
-    create = partial(register_user, blog.users, new, user_id=unique("signed-in"), idempotency_key=key)
-    user = await create()
-    await delete_user(blog.users, user["id"], deletion=Deletion(BackEnd(), "Insults.", bans=True))
-
-    with pytest.raises(AccountDeleted, match="banned"):
-        await create()
 
 
 async def test_a_damaged_reservation_keeps_no_name_in_the_failures(blog: Blog, world: World) -> None:
     key = username_reservations.reservation_id(world.user["username"])
     await blog.users.patch(key, key, [{"op": "set", "path": "/nameVersion", "value": "one"}])
 
-    await delete_user(blog.users, world.user["id"], deletion=BY_BACK_END)
+    await delete_user(blog.users, world.user["id"])
     await blog.drain()
 
     [failure] = await blog.all_items(blog.failures)
@@ -529,7 +435,7 @@ async def test_texts_of_the_user_leave_the_failures_of_earlier_versions(blog: Bl
     assert TEXT not in str(failure)
     await blog.failures.replace(failure | {"change": change}, etag=failure["_etag"])
 
-    await delete_user(blog.users, world.user["id"], deletion=BY_BACK_END)
+    await delete_user(blog.users, world.user["id"])
     await blog.drain()
 
     [failure] = await blog.all_items(blog.failures)
@@ -539,7 +445,7 @@ async def test_texts_of_the_user_leave_the_failures_of_earlier_versions(blog: Bl
 async def test_a_rebuild_erases_items_whose_version_is_ahead(blog: Blog, world: World) -> None:
     post = world.posts_of_other[0]
     comment = next(item for item in await world.written_to_others_by(world.user["id"]) if item["postId"] == post["id"])
-    await delete_user(blog.users, world.user["id"], deletion=BY_BACK_END)
+    await delete_user(blog.users, world.user["id"])
     await blog.drain()
     await blog.posts.create(comment | {"nameVersion": 7})
     await blog.posts.patch(post["id"], post["id"], [{"op": "incr", "path": "/commentCount", "value": 1}])
@@ -555,7 +461,7 @@ async def test_a_deletion_that_cannot_finish_is_kept_without_names_and_replayed(
     async def refused(*_: object) -> int:
         raise NoProgress("refused too often")
 
-    await delete_user(blog.users, world.user["id"], deletion=BY_BACK_END)
+    await delete_user(blog.users, world.user["id"])
     with monkeypatch.context() as patched:
         patched.setattr("shared.propagation.users.erase", refused)
         await blog.handle_users(await blog.changes(blog.users))
@@ -572,7 +478,7 @@ async def test_a_deletion_that_cannot_finish_is_kept_without_names_and_replayed(
 
 @pytest.mark.parametrize("after", range(0, 24, 2))
 async def test_a_crash_after_any_request_is_repaired(blog: Blog, world: World, after: int) -> None:
-    await delete_user(blog.users, world.user["id"], deletion=BY_BACK_END)
+    await delete_user(blog.users, world.user["id"])
     changes = await blog.changes(blog.users)
     lost = (
         f"503 operation=batch,create,delete,execute,patch,replace,query database={blog.settings.database} skip={after}"
@@ -586,60 +492,45 @@ async def test_a_crash_after_any_request_is_repaired(blog: Blog, world: World, a
 
 
 async def test_a_rebuild_finishes_a_deletion(blog: Blog, world: World) -> None:
-    await delete_user(blog.users, world.user["id"], deletion=BY_BACK_END)
+    await delete_user(blog.users, world.user["id"])
 
     await rebuild(blog.stored, lambda _: None)
 
     await world.assert_erased()
 
 
-async def test_a_report_of_the_user_leaves_the_list_although_the_posts_feed_is_late(
-    blog: Blog, world: World, clock: Clock
-) -> None:
-    for post in world.posts_of_other:
-        new = NewReport(user_id=world.user["id"], reason=TEXT)
-        await create_report(blog.stored, post["id"], None, new, idempotency_key=None)
-    await blog.drain()
-    assert len((await list_reported(blog.feed, limit=10, cursor=None)).items) == 2
-
-    await delete_user(blog.users, world.user["id"], deletion=BY_BACK_END)
-    await blog.handle_users(await blog.changes(blog.users))
-    clock.ahead_s += 60  # what expires meanwhile is not in the change feed
-    await blog.drain()
-
-    assert (await list_reported(blog.feed, limit=10, cursor=None)).items == []
-
-
-async def test_a_reported_comment_of_a_deleted_post_leaves_the_list_although_it_expires_first(
-    blog: Blog, world: World, clock: Clock
-) -> None:
-    post = world.posts_of_other[0]
-    comment = next(item for item in await blog.items_of(post) if item["type"] == "comment")
-    new = NewReport(user_id=world.user["id"], reason=TEXT)
-    await create_report(blog.stored, post["id"], comment["id"], new, idempotency_key=None)
-    await blog.drain()
-    assert len((await list_reported(blog.feed, limit=10, cursor=None)).items) == 1
-
-    await delete_post(blog.posts, post["id"], deletion=BY_BACK_END)
-    before = await blog.changes(blog.posts)
-    await blog.handle_posts([change for change in before if change["id"] == post["id"]])
-    clock.ahead_s += 60
-    known = {change["_etag"] for change in before}
-    await blog.handle_posts([change for change in await blog.changes(blog.posts) if change["_etag"] not in known])
-
-    assert (await list_reported(blog.feed, limit=10, cursor=None)).items == []
-
-
-async def test_a_banned_user_cannot_register_again(blog: Blog, clock: Clock) -> None:
-    """The tombstone of any other deleted user expires after 30 days."""
+async def test_a_tombstone_that_never_expires_keeps_its_user_out(blog: Blog, clock: Clock) -> None:
+    """A wing has set its ttl. The tombstone of any other deleted user expires after 30 days."""
     user_id = unique("signed-in")
     user = await register_user(blog.users, NewUser(username=unique("ada")), user_id=user_id, idempotency_key=None)
-    await delete_user(blog.users, user_id, deletion=Deletion(BackEnd(), "Insults.", bans=True))
+    await delete_user(blog.users, user_id)
+    await blog.users.patch(user_id, user_id, [{"op": "set", "path": "/ttl", "value": -1}])
     await blog.drain()
     clock.ahead_s += 31 * 24 * 3600
 
-    with pytest.raises(AccountDeleted, match="banned"):
+    with pytest.raises(AccountDeleted, match="cannot register again"):
         await register_user(blog.users, NewUser(username=unique("ada")), user_id=user_id, idempotency_key=None)
 
     assert await verify(blog.stored) == []
     assert user["username"] not in str(await blog.all_items(blog.users))
+
+
+async def test_a_wing_erases_what_it_has_of_a_deleted_user_again_after_a_failure(
+    blog: Blog, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    erased: list[str] = []
+
+    async def erase(user_id: str) -> None:
+        erased.append(user_id)
+        if len(erased) == 1:
+            raise DatabaseUnavailable("the wing's container")
+
+    monkeypatch.setattr(propagation_users, "erasure_hooks", [erase])
+    await delete_user(blog.users, world.user["id"])
+
+    with pytest.raises(DatabaseUnavailable):
+        await blog.handle_users(await blog.changes(blog.users))
+    await blog.drain()
+
+    assert erased == [world.user["id"]] * 2
+    await world.assert_erased()

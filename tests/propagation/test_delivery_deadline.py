@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from shared.data import username_reservations
-from shared.data.permissions import BY_BACK_END
+from shared.data.permissions import BackEnd
 from shared.data.posts import delete_post
 from shared.data.users import create_user, edit_user
 from shared.database.client import connect
@@ -119,7 +119,7 @@ async def test_the_likes_of_a_deleted_post_expire_over_several_deliveries(
     for _ in range(10):
         likes = [a_like(post, a_user()) for _ in range(100)]
         await blog.posts.batch(post["id"], [("create", (like,)) for like in likes])
-    await delete_post(blog.posts, post["id"], deletion=BY_BACK_END)
+    await delete_post(blog.posts, post["id"], by=BackEnd())
     [tombstone] = [item for item in await blog.items_of(post) if item["id"] == post["id"]]
 
     async def likes_left() -> int:

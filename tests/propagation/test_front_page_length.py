@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shared.data.permissions import BY_BACK_END
+from shared.data.permissions import BackEnd
 from shared.data.posts import FRONT_PAGE_LENGTH, delete_post, list_recent_posts
 from tests.blog import Blog
 from tests.items import a_post, a_user
@@ -17,7 +17,7 @@ async def test_changing_the_length_of_the_front_page_changes_trigger_and_handler
     await blog.handle_posts(posts)
     filled = await list_recent_posts(blog.feed, limit=FRONT_PAGE_LENGTH)
     for post in posts[-3:]:
-        await delete_post(blog.posts, post["id"], deletion=BY_BACK_END)
+        await delete_post(blog.posts, post["id"], by=BackEnd())
     await blog.drain()
     refilled = await list_recent_posts(blog.feed, limit=FRONT_PAGE_LENGTH)
 

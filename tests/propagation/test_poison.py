@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from shared.data.permissions import BY_BACK_END
+from shared.data.permissions import BackEnd
 from shared.data.posts import delete_post
 from shared.data.users import edit_user
 from shared.database.container import Container, Operation
@@ -234,7 +234,7 @@ async def test_a_front_page_is_refilled_without_a_post_that_no_copy_can_have(blo
     deleted, good = [await blog.posts.create(a_post(author)) for _ in range(2)]
     await blog.posts.create(a_post(author, second=60) | wrong | ({"postId": ".."} if "id" in wrong else {}))
     await blog.handle_posts([deleted])
-    await delete_post(blog.posts, deleted["id"], deletion=BY_BACK_END)
+    await delete_post(blog.posts, deleted["id"], by=BackEnd())
 
     errors = await blog.handle_posts([await blog.posts.read(deleted["id"], deleted["id"]) or {}])
 
@@ -255,7 +255,7 @@ async def test_comments_that_cannot_expire_are_not_tried_forever(blog: Blog) -> 
     author = await blog.users.create(a_user())
     post = await blog.posts.create(a_post(author))
     await blog.posts.create(a_comment(post, author))
-    await delete_post(blog.posts, post["id"], deletion=BY_BACK_END)
+    await delete_post(blog.posts, post["id"], by=BackEnd())
 
     async with asyncio.timeout(60):
         with pytest.raises(NoProgress):

@@ -13,7 +13,7 @@ from cosmos_emulator import EmulatorSettings
 from cosmos_emulator.latency import Latency
 
 from shared.data import username_reservations
-from shared.data.permissions import BY_BACK_END
+from shared.data.permissions import BackEnd
 from shared.data.posts import delete_post
 from shared.data.users import create_user, edit_user
 from shared.database.client import connect
@@ -57,7 +57,7 @@ async def _rename(blog: Blog, user: Item) -> Item:
 
 async def _delete(blog: Blog, post: Item) -> Item:
     """Delete a post, and return its tombstone."""
-    await delete_post(blog.posts, post["id"], deletion=BY_BACK_END)
+    await delete_post(blog.posts, post["id"], by=BackEnd())
     tombstone = await blog.posts.read(post["id"], post["id"])
     assert tombstone is not None
     return tombstone

@@ -74,16 +74,18 @@ export function forget(userId) {
   sharedStorage.set(KNOWN, JSON.stringify(knownUsers().filter(other => other.id !== userId)));
 }
 
-/** Show the user, and what the page offers them. Also called when the page has new elements. */
-export function showOwned() {
+/** Whether an element is part of what the user has written, or of their profile. */
+export function isOwn(element) {
   const id = currentUser()?.id;
-  const isOwn = element => id !== undefined && element?.closest("[data-user-id]")?.dataset.userId === id;
+  return id !== undefined && element?.closest("[data-user-id]")?.dataset.userId === id;
+}
+
+/** Show what the page offers the user. Also called when the page has new elements. Extensions listen to the event. */
+export function showOwned() {
   const isOwnPost = isOwn(document.querySelector("article.post"));
   for (const element of document.querySelectorAll("[data-owner-only]")) element.hidden = !isOwn(element);
   for (const button of document.querySelectorAll("[data-delete-comment]")) button.hidden = !(isOwnPost || isOwn(button));
-  for (const button of document.querySelectorAll("[data-report]")) button.hidden = isOwn(button);
-  // Moderators delete what is their own as its author does.
-  for (const button of document.querySelectorAll("[data-moderate]")) button.hidden = isOwnPost || isOwn(button);
+  document.dispatchEvent(new Event("blog:owned"));
 }
 
 export function startIdentity() {

@@ -4,8 +4,6 @@ import { startIdentity } from "./identity.js";
 import { alarm, announce } from "./messages.js";
 
 const REFRESH_MS = 60_000;
-// The buttons of moderation.js
-const MODERATED = "[data-report], [data-moderate], [data-dismiss]";
 
 hideDeleted();
 startIdentity();
@@ -13,14 +11,7 @@ if (document.querySelector("[data-editor]")) import("./editor.js").catch(failed)
 if (document.querySelector("article.post")) import("./optimistic.js").catch(failed);
 if (document.querySelector("form[data-delete-account]")) import("./account.js").catch(failed);
 if (document.querySelector("[data-download]")) import("./download.js").catch(failed);
-if (document.querySelector(MODERATED)) import("./moderation.js").catch(failed);
 if (document.querySelector(".prose")) import("./scrolling.js").catch(failed);
-
-document.addEventListener("click", event => {
-  const button = event.target.closest(MODERATED);
-  // The module itself would miss clicks while it is being loaded.
-  if (button) import("./moderation.js").then(({ press }) => press(button), failed);
-});
 
 document.addEventListener("click", event => {
   const link = event.target.closest("a.more");

@@ -335,37 +335,6 @@ async def test_a_user_whom_the_database_lost_is_forgotten(visit: Visit, api: Api
     await expect(ada.page.get_by_label("Your comment")).to_have_value("Hello?")
 
 
-async def test_a_report_of_a_user_whom_the_database_lost_can_be_sent_as_someone_else(visit: Visit, api: Api) -> None:
-    user = await api.new_user()
-    post = await api.new_post(await api.new_user())
-    ada = await visit(f"/posts/{post['id']}")
-    await ada.be(user)
-    await api.delete_user(user["id"])
-    ada.expected.append("404 (Not Found)")
-    await ada.page.locator("article.post").get_by_role("button", name="Report").click()
-    dialog = ada.page.locator("[data-reason-dialog]")
-    report = dialog.get_by_role("button", name="Report")
-    await dialog.get_by_label("Reason").fill("It insults people.")
-
-    await report.click()
-    await expect(dialog.get_by_role("alert")).to_have_text(
-        f"The user {user['username']} no longer exists. Sign in as someone else, then try again."
-    )
-    await expect(ada.corner.get_by_role("button", name="Sign in", include_hidden=True)).to_be_visible()
-    await expect(report).to_be_focused()
-    await report.click()
-    await expect(ada.dialog).to_be_visible()
-    await expect(ada.dialog.get_by_role("button", name=user["username"])).to_have_count(0)
-    await ada.page.keyboard.press("Escape")
-    await expect(dialog.get_by_role("alert")).to_have_text("Sign in to report this post.")
-    await report.click()
-    await ada.dialog.get_by_label("New username").fill(unique("grace"))
-    await ada.dialog.get_by_role("button", name="Sign up").click()
-
-    await expect(ada.status).to_contain_text("The moderators see your report.")
-    await expect(dialog).to_be_hidden()
-
-
 async def test_an_edit_of_a_post_that_changed_meanwhile_asks_first(visit: Visit, api: Api) -> None:
     author = await api.new_user()
     post = await api.new_post(author)

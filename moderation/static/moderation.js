@@ -1,17 +1,27 @@
-// Reports by readers, and deletions by moderators. Both ask for a reason. site.js imports this module.
+// Reports by readers, and deletions by moderators. Both ask for a reason.
 import { command, remove } from "./api.js";
 import { rememberDeleted, showWhetherEmpty } from "./deleted.js";
-import { explained, refused, requireUser } from "./identity.js";
+import { explained, isOwn, refused, requireUser } from "./identity.js";
 import { alarm, announce, announceLater, refuse } from "./messages.js";
 
 const dialog = document.querySelector("[data-reason-dialog]");
 const page = document.querySelector("article.post, header.profile");
 
-/** @param {HTMLButtonElement} button to report, delete or dismiss something */
-export function press(button) {
-  if (button.matches("[data-report]")) reportItem(button);
-  else if (button.matches("[data-moderate]")) deleteItem(button);
-  else dismissReport(button);
+document.addEventListener("click", event => {
+  const button = event.target.closest("[data-report], [data-moderate], [data-dismiss]");
+  if (button?.matches("[data-report]")) reportItem(button);
+  else if (button?.matches("[data-moderate]")) deleteItem(button);
+  else if (button) dismissReport(button);
+});
+document.addEventListener("blog:owned", showButtons);
+showButtons();
+
+/** Show the buttons for what others wrote. This module shows them, so that it misses no click. */
+function showButtons() {
+  for (const button of document.querySelectorAll("[data-report]")) button.hidden = isOwn(button);
+  // Moderators delete what is their own as its author does.
+  const isOwnPost = isOwn(document.querySelector("article.post"));
+  for (const button of document.querySelectorAll("[data-moderate]")) button.hidden = isOwnPost || isOwn(button);
 }
 
 /** The path below `/api` of the post, comment or account that a button is about, and its name. */
@@ -30,17 +40,19 @@ async function reportItem(button) {
     // A refused report can have signed them out.
     const user = await requireUser();
     if (!user) throw new Error(`Sign in to report this ${name}.`);
-    const { status } = await command("POST", `${path}/reports`, { userId: user.id, reason });
-    return () => announce(status === 201 ? "Thank you. The moderators see your report." : `You have already reported this ${name}.`, button);
+    const report = { userId: user.id, reason };
+    const { status, body } = await command("POST", `${path}/reports`, report, { isRepeatable: true });
+    const earlier = `You have already reported this ${name}. Your reason was: ${body.reason}`;
+    return () => announce(status === 201 || body.reason === reason ? "Thank you. The moderators see your report." : earlier, button);
   });
   button.focus();
 }
 
 async function deleteItem(button) {
   const { path, name, item } = subject(button);
-  const note = "This cannot be undone. The reason is recorded with your user ID.";
+  const note = "This cannot be undone. The author can read the reason. It is recorded with your user ID.";
   await ask({ title: `Delete this ${name}`, note, action: "Delete", canBan: name === "account" }, async ({ reason, ban }) => {
-    await command("DELETE", `${path}?${new URLSearchParams({ reason, ...(ban && { ban: "true" }) })}`);
+    await command("DELETE", `/moderation${path}?${new URLSearchParams({ reason, ...(ban && { ban: "true" }) })}`);
     if (item) {
       const { removeComment } = await import("./optimistic.js");
       return () => {

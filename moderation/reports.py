@@ -1,0 +1,237 @@
+"""Reports of posts and comments: report, list, dismiss, erase.
+
+Each reported post or comment has one entry with all its reports, one per reader. All entries share a logical partition,
+so the list is one query. An entry is written under its etag. A dismissal deletes it, and so does the list if its item
+is gone; reports that come later start another entry.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from collections.abc import Collection
+from contextlib import suppress
+from typing import Final
+
+from moderation.container import open_moderation
+from moderation.models import (
+    MOST_COUNTED,
+    NewReport,
+    Report,
+    ReportedItem,
+    entry_id,
+    entry_of,
+    reported_item,
+    still_counted,
+    without_reader,
+)
+from shared.data.blog import Blog
+from shared.data.comments import get_comment
+from shared.data.pages import Cursor, Page
+from shared.data.posts import get_post
+from shared.data.users import get_user
+from shared.database.container import Container
+from shared.database.refusals import ConditionFailed, ItemExists, ItemMissing
+from shared.errors import (
+    CommentNotFound,
+    DatabaseUnavailable,
+    ItemDamaged,
+    NotFound,
+    PostNotFound,
+    UserNotFound,
+    VersionMismatch,
+)
+from shared.models.base import Item, is_item_id, now
+from shared.models.user import is_deleted
+from shared.observability.logs import log
+from shared.observability.spans import trace_property
+
+# All readers of a popular post can report it at the same time, and each write is conditional on the last one.
+_ATTEMPTS: Final = 10
+_WAIT_S: Final = 0.02
+_ERASED_AT_ONCE: Final = 100
+
+_LISTED: Final = (
+    "SELECT * FROM c WHERE c.type = @type {after}ORDER BY c.type DESC, c.rank DESC, c.id DESC OFFSET 0 LIMIT @limit"
+)
+_AFTER: Final = "AND c.rank <= @rank AND (c.rank < @rank OR c.id < @id) "
+_BY_READER: Final = (
+    "SELECT * FROM c WHERE c.type = @type AND ARRAY_CONTAINS(c.reports, {'userId': @userId}, true)"
+    " OFFSET 0 LIMIT @limit"
+)
+
+
+class ReportNotFound(NotFound):
+    """The list of reports has no entry with this ID."""
+
+    kind = "report"
+
+
+async def create_report(
+    blog: Blog, moderation: Container, post_id: str, comment_id: str | None, new: NewReport
+) -> tuple[Item, bool]:
+    """Return the reader's report, and whether it is new: at most five point reads and one write.
+
+    A report stands, and a second one changes nothing, until the item is edited, the report is dismissed, or 30 days
+    have passed. Raises UserNotFound, PostNotFound, CommentNotFound.
+    """
+    await get_user(blog.users, new.user_id)
+    item_id, (item, _) = comment_id or post_id, await _item(blog, post_id, comment_id)
+    report = {"userId": new.user_id, "reason": new.reason, "creationDate": now()}
+    for attempt in range(_ATTEMPTS):
+        await _wait(attempt)
+        entry = await moderation.read_latest(entry_id(post_id, item_id), ReportedItem.TYPE)
+        reports = still_counted(entry["reports"] if entry else [])
+        own = next((each for each in reports if each["userId"] == new.user_id), None)
+        if entry and own and own["creationDate"] > item.get("editedDate", ""):
+            return _response(entry, own), False
+        others = [each for each in reports if each is not own]
+        wanted = entry_of(post_id, item_id, [*others, report][-MOST_COUNTED:]) | trace_property()
+        with suppress(ItemExists, ItemMissing, ConditionFailed):
+            if entry is None:
+                written = await moderation.create(wanted)
+            else:
+                written = await moderation.replace(wanted, etag=entry["_etag"])
+            await _require_reader(blog, moderation, new.user_id)
+            return _response(written, report), True
+    raise _written_at_the_same_time(entry_id(post_id, item_id))
+
+
+async def _require_reader(blog: Blog, moderation: Container, user_id: str) -> None:
+    """Erase a report whose reader was deleted while it was written: a read by the primary. Raises UserNotFound.
+
+    If the reader is deleted after this read, the erasure finds the report.
+    """
+    user = await blog.users.read_latest(user_id, user_id)
+    if user is None or is_deleted(user):
+        await erase_reports(moderation, user_id)
+        raise UserNotFound(user_id)
+
+
+async def list_reported(blog: Blog, moderation: Container, *, limit: int, cursor: Cursor | None) -> Page[Cursor]:
+    """The most reported items: a query, and a point read of each post and comment.
+
+    A page can be shorter than `limit`, because the entries of deleted items are left out, and deleted.
+    """
+    parameters: dict[str, object] = {"type": ReportedItem.TYPE, "limit": limit + 1}
+    if cursor is not None:
+        parameters |= {"rank": cursor.creation_date, "id": cursor.id}
+    text = _LISTED.format(after=_AFTER if cursor else "")
+    entries = await moderation.query(text, parameters, partition_key=ReportedItem.TYPE, page_size=limit + 1)
+    shown = await asyncio.gather(*(_shown(blog, moderation, entry) for entry in entries[:limit]))
+    last = entries[limit - 1] if len(entries) > limit else None
+    return Page([item for item in shown if item], last and Cursor(str(last["rank"]), last["id"]))
+
+
+async def _shown(blog: Blog, moderation: Container, entry: Item) -> Item | None:
+    """Return what a response shows of an entry; None if its item is gone, or if one of them is damaged."""
+    try:
+        item_id, post_id = entry["itemId"], entry["postId"]
+        item, post = await _item(blog, post_id, item_id if item_id != post_id else None)
+        shown = reported_item(entry, item, post)
+        ReportedItem.from_item(shown)
+    except (PostNotFound, CommentNotFound):
+        await forget(moderation, entry)
+        return None
+    except (ItemDamaged, KeyError, TypeError) as error:
+        log(logging.ERROR, "damaged item left out", reason=f"entry {entry['id']}: {error!r}")
+        return None
+    return shown
+
+
+async def dismiss(moderation: Container, report_id: str, *, if_match: Collection[str] | None) -> None:
+    """Take an item off the list until it is reported again: a point read and a write.
+
+    Raises ReportNotFound, and VersionMismatch unless `if_match` has the date of the latest report, so that a moderator
+    dismisses only what they have seen.
+    """
+    for attempt in range(_ATTEMPTS):
+        await _wait(attempt)
+        entry = await moderation.read_latest(report_id, ReportedItem.TYPE) if is_item_id(report_id) else None
+        if entry is None:
+            raise ReportNotFound(report_id)
+        if if_match is not None and ReportedItem.last_edit(entry) not in if_match:
+            raise VersionMismatch
+        if await forget(moderation, entry):
+            return
+    raise _written_at_the_same_time(report_id)
+
+
+async def forget(moderation: Container, entry: Item) -> bool:
+    """Delete an entry unless it has changed since it was read: one write. Return whether it is gone."""
+    try:
+        await moderation.delete(entry["id"], ReportedItem.TYPE, etag=entry["_etag"])
+    except ItemMissing:  # somebody else has deleted it, or the SDK sent the deletion twice
+        return True
+    except ConditionFailed:
+        return False
+    return True
+
+
+async def erase_reports_by(user_id: str) -> None:
+    """Remove a deleted user and their reasons from all entries, as a hook of the erasure."""
+    await erase_reports(await open_moderation(), user_id)
+
+
+async def erase_hook(moderation: Container, user_id: str) -> None:
+    """`erase_reports` as a hook of the erasure in management commands."""
+    await erase_reports(moderation, user_id)
+
+
+async def erase_reports(moderation: Container, user_id: str) -> int:
+    """Remove a deleted user and their reasons: a query of the partition, and a write for each entry; return how many.
+
+    The entries stay, because no moderator may have seen them yet.
+    """
+    await moderation.catch_up(ReportedItem.TYPE)
+    parameters = {"type": ReportedItem.TYPE, "userId": user_id, "limit": _ERASED_AT_ONCE}
+    erased = refused = 0
+    while refused < _ATTEMPTS:
+        entries = await moderation.query(
+            _BY_READER, parameters, partition_key=ReportedItem.TYPE, page_size=_ERASED_AT_ONCE
+        )
+        if not entries:
+            return erased
+        before = erased
+        for entry in entries:
+            left = [without_reader(each) if each["userId"] == user_id else each for each in entry["reports"]]
+            # The rest of the entry stays as it is, also its expiry, which counts from the last write.
+            with suppress(ItemMissing, ConditionFailed):  # read again
+                await moderation.replace(entry | {"reports": left}, etag=entry["_etag"])
+                erased += 1
+        refused += erased == before
+        await _wait(refused)
+    raise _written_at_the_same_time(user_id)
+
+
+async def is_gone(blog: Blog, entry: Item) -> bool:
+    """Return whether the post or comment of an entry is deleted: one or two point reads."""
+    comment_id = entry["itemId"] if entry["itemId"] != entry["postId"] else None
+    try:
+        await _item(blog, entry["postId"], comment_id)
+    except (PostNotFound, CommentNotFound):
+        return True
+    except ItemDamaged:
+        return False
+    return False
+
+
+async def _item(blog: Blog, post_id: str, comment_id: str | None) -> tuple[Item, Item]:
+    """Return the post or comment, and the post: one or two point reads. Raises PostNotFound, CommentNotFound."""
+    post = await get_post(blog.posts, post_id)
+    return (post if comment_id is None else await get_comment(blog.posts, post_id, comment_id)), post
+
+
+def _response(entry: Item, report: Item) -> Item:
+    place = {name: entry[name] for name in ("postId", "itemId", "_etag")}
+    return {"id": entry["id"], "type": Report.TYPE, **place, **report}
+
+
+async def _wait(attempt: int) -> None:
+    if attempt:
+        await asyncio.sleep(random.uniform(0, _WAIT_S * attempt))  # noqa: S311 - jitter
+
+
+def _written_at_the_same_time(item_id: str) -> DatabaseUnavailable:
+    return DatabaseUnavailable(f"the reports of {item_id} were written at the same time {_ATTEMPTS} times")

@@ -1,0 +1,138 @@
+"""What `verify` and `rebuild` do with the container of the moderation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any, Final
+
+from management.addons import Addon
+from management.item_count import ItemCount, number_of_items
+from management.verification.findings import EDIT_ITEM, REBUILD, Finding, Kind
+from moderation import container, deletions, models, reports
+from shared.data.blog import Blog
+from shared.database.container import Container
+from shared.database.refusals import ConditionFailed, ItemMissing
+from shared.models.base import Item, is_item_id, is_whole_number, parse_moment
+from shared.models.user import is_deleted
+from shared.propagation.concurrency import for_each
+
+_ALL: Final = "SELECT * FROM c"
+_PAGE_SIZE: Final = 1000
+_AUDIT_TEXTS: Final = ("itemId", "itemType", "authorId", "moderatorId", "reason")
+
+
+async def verify(blog: Blog, moderation: Container, count: ItemCount) -> list[Finding]:
+    """Return what is wrong with entries and audit items. A point read for each reader and each reported item."""
+    count.expect(await number_of_items(moderation))
+    findings: list[Finding] = []
+    entries: list[Item] = []
+    async for item in moderation.query_across(_ALL, {}, page_size=_PAGE_SIZE):
+        count.add(1)
+        fault = _fault_of(item)
+        if fault:
+            is_derived = item.get("type") == models.ReportedItem.TYPE and _are_reports(item.get("reports"))
+            advice = REBUILD if is_derived else EDIT_ITEM
+            findings.append(Finding(Kind.MALFORMED, f"{container.NAME} {item['id']}", fault, advice))
+        elif item["type"] == models.ReportedItem.TYPE:
+            entries.append(item)
+
+    async def see_reader(user_id: str) -> None:
+        if not await _exists(blog, user_id):
+            findings.append(Finding(Kind.DELETION, f"user {user_id}", "a report of the deleted user has their reason"))
+
+    async def see_entry(entry: Item) -> None:
+        if await reports.is_gone(blog, entry):
+            subject = f"{'post' if entry['itemId'] == entry['postId'] else 'comment'} {entry['itemId']}"
+            findings.append(Finding(Kind.REPORT, subject, f"{len(entry['reports'])} reported it", ""))
+
+    await for_each(_readers(entries), see_reader)
+    await for_each(entries, see_entry)
+    return findings
+
+
+async def rebuild(blog: Blog, moderation: Container) -> int:
+    """Write the entries again that differ from their reports, and erase the reports of deleted users.
+
+    Deletes the entries of deleted posts and comments. Return the number of items changed.
+    """
+    changed = 0
+    stored = [item async for item in moderation.query_across(_ALL, {}, page_size=_PAGE_SIZE)]
+    entries = [item for item in stored if item.get("type") == models.ReportedItem.TYPE]
+    sound = [entry for entry in entries if _are_reports(entry.get("reports")) and _names_item(entry)]
+
+    async def repair(entry: Item) -> None:
+        nonlocal changed
+        if _fault_of(entry) and entry["id"] == models.entry_id(entry["postId"], entry["itemId"]):
+            with suppress(ItemMissing, ConditionFailed):  # changed since
+                wanted = models.entry_of(entry["postId"], entry["itemId"], entry["reports"][-models.MOST_COUNTED :])
+                await moderation.replace(wanted, etag=entry["_etag"])
+                changed += 1
+        elif await reports.is_gone(blog, entry):
+            changed += await reports.forget(moderation, entry)
+
+    async def erase(user_id: str) -> None:
+        nonlocal changed
+        if not await _exists(blog, user_id):
+            changed += await reports.erase_reports(moderation, user_id)
+
+    await for_each(_readers(sound), erase)
+    await for_each(sound, repair)
+    return changed
+
+
+ADDON: Final = Addon(container.NAME, verify, rebuild, reports.erase_hook)
+
+
+def _readers(entries: Iterable[Item]) -> list[str]:
+    found = (report["userId"] for entry in entries for report in entry["reports"])
+    return [user_id for user_id in dict.fromkeys(found) if user_id]
+
+
+async def _exists(blog: Blog, user_id: str) -> bool:
+    user = await blog.users.read_latest(user_id, user_id) if is_item_id(user_id) else None
+    return user is not None and not is_deleted(user)
+
+
+def _fault_of(item: Item) -> str:
+    """Return what is wrong with an item by itself; empty if it is what the app writes."""
+    if item.get("type") == deletions.AUDIT_TYPE:
+        faults = [f"{name} must be a text" for name in _AUDIT_TEXTS if not isinstance(item.get(name), str)]
+        faults += [] if _is_date(item.get("creationDate")) else ["creationDate must be in ISO 8601"]
+        faults += [] if _expires_within(item, deletions.AUDIT_TTL_S) else ["ttl must be 1 s to a year"]
+        return "; ".join(faults)
+    if item.get("type") != models.ReportedItem.TYPE:
+        return "unknown type"
+    if not _names_item(item) or not _are_reports(item.get("reports")):
+        return "its reports, its itemId or its postId are damaged"
+    wanted = models.entry_of(item["postId"], item["itemId"], item["reports"])
+    faults = [name for name in wanted if name != "ttl" and item.get(name) != wanted[name]]
+    faults += [] if _expires_within(item, models.COUNTED_S) else ["ttl"]
+    faults += [] if len(item["reports"]) <= models.MOST_COUNTED else ["reports"]
+    return f"not what follows from its reports: {', '.join(faults)}" if faults else ""
+
+
+def _names_item(entry: Item) -> bool:
+    return all(isinstance(entry.get(name), str) and is_item_id(entry[name]) for name in ("postId", "itemId"))
+
+
+def _are_reports(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(map(_is_report, value))
+
+
+def _is_report(value: Any) -> bool:
+    if not isinstance(value, dict) or not _is_date(value.get("creationDate")):
+        return False
+    return all(isinstance(value.get(name), str) for name in ("userId", "reason"))
+
+
+def _is_date(value: Any) -> bool:
+    with suppress(TypeError, ValueError):
+        parse_moment(value)
+        return True
+    return False
+
+
+def _expires_within(item: Item, seconds: int) -> bool:
+    ttl = item.get("ttl")
+    return is_whole_number(ttl) and 0 < ttl <= seconds

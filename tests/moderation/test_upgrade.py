@@ -1,0 +1,117 @@
+"""docs/upgrade.md upgrades a database of the last version whose moderation was part of the core.
+
+database_before_the_addon.json has the containers and items that commit 4da992d3 wrote on its own emulator: texts that
+look like dates, deleted accounts, two bans (the change feeds had not seen the second one), audit items, reports of
+which one was dismissed and one is by a deleted user, and idempotency records of likes and reports.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from azure.cosmos import PartitionKey
+
+from management.verification.findings import Kind
+from management.verify import verify
+from moderation.container import NAME
+from shared.data.users import register_user
+from shared.database.client import connect
+from shared.errors import AccountDeleted
+from shared.models.base import Item
+from shared.models.user import NewUser
+from shared.settings import Account, Settings
+from tests.blog import Blog, EmulatorThread
+from tests.items import unique
+from tests.management.command_line import manage
+from tests.moderation.reporting import listed
+
+_TEXT = Path(__file__).with_name("database_before_the_addon.json").read_text(encoding="utf-8")
+# Reports count for 30 days.
+RECORDED = json.loads(_TEXT.replace("2026-11-28", datetime.now(UTC).date().isoformat()))
+POSTS: list[Item] = next(container["items"] for container in RECORDED if container["id"] == "posts")
+BANNED = ("11111111-1111-5111-8111-111111111111", "22222222-2222-5222-8222-222222222222")
+DATED = next(item for item in POSTS if item.get("title", "").startswith("text:"))
+
+
+async def test_a_database_from_before_the_addon_is_upgraded(
+    emulator: EmulatorThread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BLOG_MODERATION", "1")
+    settings = Settings(account=Account(emulator.endpoint, emulator.key), database=unique("upgraded"))
+    async with connect(settings) as client:
+        blog = Blog(emulator, settings, await client.create_database(settings.database))
+        await _restore(blog)
+
+        provisioned = await manage(settings, "provision")
+        before = {finding.kind for finding in await verify(blog.stored)}
+        migrated = [await manage(settings, "migrate-moderation") for _ in range(2)]
+        rebuilt = await manage(settings, "rebuild")
+        verified = await manage(settings, "verify")
+        audit = await manage(settings, "audit")
+        entries = await listed(blog, blog.container(NAME))
+        stored = [item for name in ("users", "posts", "feed") for item in await blog.all_items(blog.container(name))]
+        for user_id in BANNED:
+            with pytest.raises(AccountDeleted, match="cannot register"):
+                await register_user(
+                    blog.users, NewUser(username=unique("again")), user_id=user_id, idempotency_key=None
+                )
+        restored = await blog.posts.read(DATED["id"], DATED["id"]) or {}
+        copy = await blog.feed.read(DATED["id"], "post") or {}
+        await client.delete_database(settings.database)
+
+    assert before == {Kind.MALFORMED, Kind.PREFIXED, Kind.DELETION}
+    for result in (provisioned, *migrated, rebuilt, verified, audit):
+        assert result.exit_code == 0, result.output
+    assert "Bans that never expire: 2" in migrated[0].output
+    assert "Audit items moved: 4" in migrated[0].output
+    assert "Bans that never expire: 0" in migrated[1].output
+    assert "Audit items moved: 0" in migrated[1].output
+    assert [audit.output.count(reason) for reason in ("Advertisement.", "Insults.", "Threats.")] == [2, 1, 1]
+    # The dismissed report, and that of the deleted comment, are gone; the reader who is deleted is not named.
+    assert entries == [(DATED["id"], 1, ["It is only a date."])]
+    assert {item["type"] for item in stored} == {
+        "user",
+        "username",
+        "idempotency",
+        "tombstone",
+        "post",
+        "comment",
+        "like",
+    }
+    assert (restored["title"], restored["content"]) == ("2026-01-01T00:00:00+02:00", "/Date(99999999999999999)/")
+    assert copy["title"] == restored["title"]
+
+
+async def test_bans_are_kept_also_without_the_addon(emulator: EmulatorThread) -> None:
+    settings = Settings(account=Account(emulator.endpoint, emulator.key), database=unique("upgraded"))
+    async with connect(settings) as client:
+        blog = Blog(emulator, settings, await client.create_database(settings.database))
+        await _restore(blog)
+        await manage(settings, "provision")
+
+        migrated = await manage(settings, "migrate-moderation")
+        await blog.drain()
+        tombstones = [await blog.users.read(user_id, user_id) or {} for user_id in BANNED]
+        await client.delete_database(settings.database)
+
+    assert migrated.exit_code == 0
+    assert "reports and audit items stay" in migrated.output
+    assert [(each["ttl"], "isBanned" in each) for each in tombstones] == [(-1, False)] * 2
+
+
+async def _restore(blog: Blog) -> None:
+    for recorded in RECORDED:
+        options = {"default_ttl": recorded.get("defaultTtl"), "indexing_policy": recorded.get("indexingPolicy")}
+        proxy = await blog.database.create_container(
+            recorded["id"], PartitionKey(recorded["partitionKey"]["paths"][0]), **options
+        )
+        for item in recorded["items"]:
+            await proxy.create_item(item)
+
+
+def test_the_recorded_database_has_what_it_is_about() -> None:
+    types = [item.get("type") for container in RECORDED for item in container["items"]]
+    assert [types.count(kind) for kind in ("audit", "report", "reported", "tombstone")] == [4, 5, 2, 5]

@@ -1,0 +1,101 @@
+"""`verify` and `rebuild` know the container of the moderation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from management.addons import OpenAddon
+from management.item_count import ItemCount
+from management.rebuild import rebuild
+from management.verification.findings import Kind
+from management.verify import verify
+from moderation.deletions import moderate_comment
+from moderation.models import entry_id
+from moderation.verification import ADDON
+from shared.data.permissions import BackEnd
+from shared.data.posts import delete_post
+from shared.data.users import delete_user
+from shared.database.container import Container
+from tests.blog import Blog
+from tests.moderation.reporting import a_commented_post, a_reader, listed, report
+
+
+@pytest.fixture
+def addon(moderation: Container) -> OpenAddon:
+    return OpenAddon(ADDON, moderation)
+
+
+async def found(blog: Blog, addon: OpenAddon) -> list[Kind]:
+    return [finding.kind for finding in await verify(blog.stored, ItemCount(), [addon])]
+
+
+async def rebuilt(blog: Blog, addon: OpenAddon) -> None:
+    await rebuild(blog.stored, lambda _: None, addons=[addon])
+
+
+async def test_what_the_moderation_writes_has_no_finding(blog: Blog, moderation: Container, addon: OpenAddon) -> None:
+    (post, comment), reader = await a_commented_post(blog), await a_reader(blog)
+    await report(blog, moderation, post, reader)
+    await moderate_comment(
+        blog.stored, moderation, post["id"], comment["id"], by=BackEnd(), reason="Insults.", if_match=None
+    )
+    await rebuilt(blog, addon)
+
+    assert await found(blog, addon) == []
+    assert len(await blog.all_items(moderation)) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("rank", "999"), ("creationDate", "2020-01-01T00:00:00.000Z"), ("ttl", -1), ("type", "note")]
+)
+async def test_a_damaged_entry_is_found_and_repaired_from_its_reports(
+    blog: Blog, moderation: Container, addon: OpenAddon, name: str, value: Any
+) -> None:
+    (post, _), reader = await a_commented_post(blog), await a_reader(blog)
+    await blog.drain()
+    await report(blog, moderation, post, reader)
+    entry = await moderation.read(entry_id(post["id"], post["id"]), "reported") or {}
+    if name == "type":  # it is the partition key
+        await moderation.create(entry | {"type": value})
+    else:
+        await moderation.patch(entry["id"], "reported", [{"op": "set", "path": f"/{name}", "value": value}])
+
+    assert Kind.MALFORMED in await found(blog, addon)
+    await rebuilt(blog, addon)
+
+    # Nobody knows what an unknown type means.
+    assert (Kind.MALFORMED in await found(blog, addon)) == (name == "type")
+    assert [item_id for item_id, _, _ in await listed(blog, moderation)] == [post["id"]]
+
+
+async def test_the_reason_of_a_deleted_user_is_found_and_erased(
+    blog: Blog, moderation: Container, addon: OpenAddon
+) -> None:
+    (post, _), reader = await a_commented_post(blog), await a_reader(blog)
+    await report(blog, moderation, post, reader, "A text of the reader.")
+    await delete_user(blog.users, reader["id"])
+    await blog.drain()
+
+    assert Kind.DELETION in await found(blog, addon)
+    await rebuilt(blog, addon)
+
+    assert await found(blog, addon) == []
+    assert "A text of the reader." not in str(await blog.all_items(moderation))
+    assert [count for _, count, _ in await listed(blog, moderation)] == [1]
+
+
+async def test_the_entry_of_a_deleted_post_is_listed_for_information_and_deleted(
+    blog: Blog, moderation: Container, addon: OpenAddon
+) -> None:
+    (post, _), reader = await a_commented_post(blog), await a_reader(blog)
+    await report(blog, moderation, post, reader)
+    await delete_post(blog.posts, post["id"], by=BackEnd())
+    await blog.drain()
+
+    assert Kind.REPORT in await found(blog, addon)
+    await rebuilt(blog, addon)
+
+    assert await found(blog, addon) == []
+    assert await blog.all_items(moderation) == []
