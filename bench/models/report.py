@@ -27,9 +27,6 @@ from bench.report import target_lines
 from bench.tables import table
 
 _ALL = REQUESTS | {
-    "C2 again": "create a post, author cached",
-    "C3 again": "create a comment, author cached",
-    "C4 again": "like a post, user cached",
     "C1 edit": "rename a user",
     "C2 edit": "edit a post",
 }

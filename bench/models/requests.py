@@ -67,16 +67,13 @@ _BY_A_USER: Final = ("C2", "C3", "C4", "C1 edit")
 
 
 def writes(model: Model, writers: Writers) -> dict[str, Action]:
-    """C1 to C4, C2 to C4 by one user (`again`), and the edits, which the article does not list."""
+    """C1 to C4, and the edits, which the article does not list."""
     users = writers.users
     return {
         "C1": lambda _: model.create_user(_name()),
         "C2": lambda number: model.create_post(users["C2"][number], _TITLE, _CONTENT),
         "C3": lambda number: model.create_comment(writers.target(number).id, users["C3"][number], _CONTENT),
         "C4": lambda number: model.like(writers.target(number).id, users["C4"][number]),
-        "C2 again": lambda _: model.create_post(users["C2"][0], _TITLE, _CONTENT),
-        "C3 again": lambda number: model.create_comment(writers.target(number).id, users["C2"][0], _CONTENT),
-        "C4 again": lambda number: model.like(writers.target(number).id, users["C2"][0]),
         "C1 edit": lambda number: model.rename_user(users["C1 edit"][number], _name()),
         "C2 edit": lambda number: model.edit_post(writers.target(number), _new_title(), _CONTENT),
     }

@@ -44,9 +44,6 @@ def _charges(costs: Costs) -> Iterator[TargetResult]:
         met = round(ours, 2) <= round(theirs * (1 - lower / 100), 2)
         change = (ours / theirs - 1) * 100
         detail = f"{ours:.2f} RU, V3 {theirs:.2f}" + ("" if met else _REASONS.get(name, ""))
-        known = costs.get(f"{name} again")
-        if known is not None:
-            detail += f"; {known['this'].charge_ru:.2f} with the user cached (V3 is given the name)"
         yield TargetResult(f"charge of {name}, {words}", target, f"{change:+.1f} %", met, detail)
 
 

@@ -77,7 +77,7 @@ def test_the_role_of_moderators_is_given_to_a_person(tmp_path: Path) -> None:
     assert json.loads(arguments[-1]) == {"principalId": "ada", "resourceId": "app", "appRoleId": "role"}
 
 
-@pytest.mark.parametrize(("command", "option"), re.findall(r"manage\.py ([a-z]\w*)(?: (--\w+))?", PAGE))
+@pytest.mark.parametrize(("command", "option"), re.findall(r"manage\.py ([a-z][\w-]*)(?: (--\w+))?", PAGE))
 def test_the_commands_of_manage_exist(command: str, option: str) -> None:
     shown = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "200", "NO_COLOR": "1"})
 
