@@ -93,20 +93,31 @@ async def create_report(
                 written = await moderation.create(wanted)
             else:
                 written = await moderation.replace(wanted, etag=entry["_etag"])
-            await _require_reader(blog, moderation, new.user_id)
+            await _require_reader(blog, moderation, written, new.user_id)
             return _response(written, report), True
     raise _written_at_the_same_time(entry_id(post_id, item_id))
 
 
-async def _require_reader(blog: Blog, moderation: Container, user_id: str) -> None:
-    """Erase a report whose reader was deleted while it was written: a read by the primary. Raises UserNotFound.
+async def _require_reader(blog: Blog, moderation: Container, entry: Item, user_id: str) -> None:
+    """Withdraw a report whose reader was deleted while it was written: a read by the primary. Raises UserNotFound.
 
     If the reader is deleted after this read, the erasure finds the report.
     """
     user = await blog.users.read_latest(user_id, user_id)
-    if user is None or is_deleted(user):
-        await erase_reports(moderation, user_id)
-        raise UserNotFound(user_id)
+    if user is not None and not is_deleted(user):
+        return
+    stored: Item | None = entry
+    for attempt in range(_ATTEMPTS):
+        await _wait(attempt)
+        left = [report for report in stored["reports"] if report["userId"] != user_id] if stored else []
+        with suppress(ItemMissing, ConditionFailed):
+            if stored and left:
+                shorter = entry_of(stored["postId"], stored["itemId"], left)
+                await moderation.replace(shorter, etag=stored["_etag"])
+            if left or stored is None or await forget(moderation, stored):
+                break
+        stored = await moderation.read_latest(entry["id"], ReportedItem.TYPE)
+    raise UserNotFound(user_id)
 
 
 async def list_reported(blog: Blog, moderation: Container, *, limit: int, cursor: Cursor | None) -> Page[Cursor]:

@@ -28,7 +28,7 @@ def _packages_added_by(app: str) -> set[str]:
     return set(done.stdout.split())
 
 
-WINGS = {"inspector", "openapi", "search", "web"}
+WINGS = {"inspector", "moderation", "openapi", "search", "web"}
 
 
 def test_importing_the_app_loads_only_the_libraries_that_requests_share() -> None:

@@ -17,8 +17,10 @@ _CONDITIONAL_ATTEMPTS = 20
 class Author:
     """Sends commands. Only this client changes its users and posts, so it knows their state."""
 
-    def __init__(self, api_client: ApiClient) -> None:
+    def __init__(self, api_client: ApiClient, *, moderates: bool) -> None:
+        """With `moderates`, it also reports, and deletes as a moderator."""
         self._api_client = api_client
+        self._moderates = moderates
         self._random = api_client.commands
         self._users: list[str] = []
         self._posts: list[str] = []
@@ -50,7 +52,7 @@ class Author:
             self._delete_comment: 3,
             self._like: 8,
             self._unlike: 5,
-            self._report: 4,
+            self._report: 4 if self._moderates else 0,
             self._export: 1,
         }
         return self._random.choices(list(weights), list(weights.values()))[0]
@@ -93,15 +95,24 @@ class Author:
             self._record.created[text].add(comment.body["id"])
             self._record.comments[comment.body["id"]] = written
         await self._api_client.create(f"/posts/{others}/likes", {"userId": user_id})
-        report = self._record.reports.setdefault((others, user_id), {True, False})
-        await self._api_client.create(f"/posts/{others}/reports", {"userId": user_id, "reason": text})
-        deleted = await self._api_client.send("DELETE", f"/users/{user_id}")
-        if self._expect(deleted, "delete a user", 204, 404):
+        if self._moderates:  # the report still counts after the deletion, without its reason
+            report = self._record.reports.setdefault((others, user_id), {True, False})
+            reported = await self._api_client.create(f"/posts/{others}/reports", {"userId": user_id, "reason": text})
+            if reported.status in (200, 201):
+                report.intersection_update({True})
+        is_ban = self._moderates and self._random.random() < 0.5
+        if is_ban:
+            self._record.audits[user_id] = 0
+        path = f"/moderation/users/{user_id}?reason=chaos&ban=true" if is_ban else f"/users/{user_id}"
+        deleted = await self._api_client.send("DELETE", path)
+        if self._expect(deleted, "delete a user", *([204] if is_ban else [204, 404])):
             self._record.names[user_id] = {None}
             self._record.posts[post.body["id"]] = {None}
             written.there = {False}
             like.intersection_update({False})
-            report.intersection_update({False})
+            if is_ban:
+                self._record.audits[user_id] = 1
+                self._record.banned.add(user_id)
 
     async def _export(self) -> None:
         """Take the data of a user along. The first item of the first page is the user."""
@@ -217,15 +228,15 @@ class Author:
 
     async def _delete(self, path: str, item_id: str) -> bool:
         """Delete something, half of the time as a moderator. Returns whether it is known to be gone."""
-        is_moderation = self._random.random() < 0.5
+        is_moderation = self._moderates and self._random.random() < 0.5
         if is_moderation:
-            self._record.audits[item_id] = {0, 1}
-        answer = await self._api_client.send("DELETE", f"{path}?reason=chaos" if is_moderation else path)
+            self._record.audits[item_id] = 0
+        answer = await self._api_client.send("DELETE", f"/moderation{path}?reason=chaos" if is_moderation else path)
         # 404: an earlier attempt has deleted it, or its post is gone, of which nothing is recorded.
         if not self._expect(answer, f"delete {path}", 204, 404):
             return False
         if is_moderation and answer.status == 204:
-            self._record.audits[item_id] = {1}
+            self._record.audits[item_id] = 1
         return True
 
     async def _report(self) -> None:
@@ -256,6 +267,8 @@ class Author:
         except GaveUp:
             self._record.mark_busy(target)  # without a response, it can run after a later unlike
             raise
+        if answer.in_flight:
+            self._record.mark_busy(target)  # a late attempt likes again after an unlike
         if answer.status == 404:
             self._record.missed.add(post_id)
         elif self._expect(answer, "like", 200, 201):

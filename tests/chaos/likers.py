@@ -62,6 +62,9 @@ class Likers:
             self._record.diverged(f"like: unexpected status {answer.status}: {answer.body}")
             return None
         states.intersection_update({True})
+        if answer.in_flight:
+            self._record.mark_busy(user_id)  # a late attempt likes again after an unlike
+            return None
         return answer.etag
 
     async def _unlike(self, api_client: ApiClient, user_id: str, etag: str, states: set[bool]) -> None:

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
+from unittest.mock import patch
 
 from aiohttp import ClientSession, TCPConnector
 from azure.cosmos.aio import CosmosClient
 
-from management.account import open_blog, signed_in
+import manage  # noqa: F401 - adds the add-ons
+from management.account import open_all, signed_in
+from management.addons import OpenAddon
 from management.provision import provision
 from management.verify import verify_within
 from shared.data.blog import Blog
+from shared.database.container import Container
 from shared.database.containers import LEASES
 from shared.database.sessions import Session
 from tests.chaos.api_client import ApiClient
@@ -35,6 +40,7 @@ from tests.chaos.report import Report
 from tests.chaos.run_record import RunRecord
 
 _LONGEST_DOWN_S = 0.5
+_INFORMATIONAL = ("ABANDONED", "REPORT")
 
 Say = Callable[[str], None]
 
@@ -55,24 +61,23 @@ async def run(plan: Plan, directory: Path, say: Say) -> Report:
 
 @asynccontextmanager
 async def _set_up(plan: Plan, directory: Path) -> AsyncIterator[_ChaosRun]:
-    database = Database(directory, *(("--replica-lag", plan.replica_lag) if plan.replica_lag else ()))
-    hosts = Hosts(
-        database.settings.model_copy(update={"transactions": plan.transactions}), directory, plan.host_clocks_s
-    )
-    try:
+    async with AsyncExitStack() as stack:
+        # For the provisioning and the hosts.
+        stack.enter_context(patch.dict(os.environ, {"BLOG_MODERATION": "1"}))
+        database = Database(directory, *(("--replica-lag", plan.replica_lag) if plan.replica_lag else ()))
+        stack.push_async_callback(database.end)
+        hosts = Hosts(
+            database.settings.model_copy(update={"transactions": plan.transactions}), directory, plan.host_clocks_s
+        )
+        stack.push_async_callback(hosts.end)
         await database.start()
         await provision(database.settings)
         await hosts.start()
-        with (directory / "commands.jsonl").open("w", encoding="utf-8") as log:
-            async with (
-                ClientSession(connector=TCPConnector(limit=0)) as session,
-                signed_in(database.settings) as client,
-            ):
-                blog = await open_blog(client, database.settings.database)
-                yield _ChaosRun(plan, database, hosts, session, client, blog, log)
-    finally:
-        await hosts.end()
-        await database.end()
+        log = stack.enter_context((directory / "commands.jsonl").open("w", encoding="utf-8"))
+        session = await stack.enter_async_context(ClientSession(connector=TCPConnector(limit=0)))
+        client = await stack.enter_async_context(signed_in(database.settings))
+        blog, addons = await open_all(client, database.settings.database)
+        yield _ChaosRun(plan, database, hosts, session, client, blog, addons, log)
 
 
 class _ChaosRun:
@@ -84,6 +89,7 @@ class _ChaosRun:
         session: ClientSession,
         client: CosmosClient,
         blog: Blog,
+        addons: Sequence[OpenAddon],
         log: TextIO,
     ) -> None:
         self.plan = plan
@@ -94,12 +100,18 @@ class _ChaosRun:
         self._session = session
         self._log = log
         self._blog = blog
+        self._addons = addons
         self._faults = Faults(database, session, plan.random("faults"))
         leases = client.get_database_client(database.settings.database).get_container_client(LEASES)
         self._leases = Leases(leases, plan.random("leases"))
         self._reader = Reader(self._api_client("reader"))
         self._participants: _Participants
         self._findings: list[str] = []
+
+    @property
+    def _moderation(self) -> Container | None:
+        """The container of the moderation, unless this add-on is taken off."""
+        return next((each.container for each in self._addons if each.addon.container == "moderation"), None)
 
     def _api_client(self, name: str, *, hasty: bool = False) -> ApiClient:
         commands, way = self.plan.random(name, "commands"), self.plan.random(name, "way")
@@ -108,7 +120,7 @@ class _ChaosRun:
     async def prepare(self) -> None:
         """Create the participants' users and post, without faults."""
         self._participants = await _create_participants(
-            self.plan, self.record, self._reader, self._api_client, self._blog
+            self.plan, self.record, self._reader, self._api_client, self._blog, moderates=self._moderation is not None
         )
 
     async def storm(self) -> None:
@@ -154,9 +166,11 @@ class _ChaosRun:
         missing = await self._participants.poison.wait_until_failed()
         self._findings += [f"poison {item_id} is not among the failures" for item_id in missing]
         self._findings += await self._participants.poison.repair()
-        findings = await verify_within(self._blog, self.plan.settling_s)
-        self._findings += [f"{finding.kind.name} {finding}" for finding in findings if finding.kind.name != "ABANDONED"]
-        self._check = ConsistencyCheck(self.record, self._reader, self._blog)
+        findings = await verify_within(self._blog, self.plan.settling_s, addons=self._addons)
+        self._findings += [
+            f"{finding.kind.name} {finding}" for finding in findings if finding.kind.name not in _INFORMATIONAL
+        ]
+        self._check = ConsistencyCheck(self.record, self._reader, self._blog, self._moderation)
         await self._check.run()
 
     def report(self, stormed_s: float, took_s: float) -> Report:
@@ -194,7 +208,13 @@ class _Participants:
 
 
 async def _create_participants(
-    plan: Plan, record: RunRecord, reader: Reader, api_client: Callable[..., ApiClient], blog: Blog
+    plan: Plan,
+    record: RunRecord,
+    reader: Reader,
+    api_client: Callable[..., ApiClient],
+    blog: Blog,
+    *,
+    moderates: bool,
 ) -> _Participants:
     setting_up = api_client("setting-up")
 
@@ -212,9 +232,9 @@ async def _create_participants(
     post = await setting_up.create("/posts", body)
     record.post_created(post.body["id"], "crowd", for_all=False)
     writers = [api_client(f"writer-{number}", hasty=number % 2 == 0) for number in range(plan.writers)]
-    authors = [Author(api_client(f"author-{number}", hasty=number % 2 == 0)) for number in range(plan.authors)]
+    clients = [api_client(f"author-{number}", hasty=number % 2 == 0) for number in range(plan.authors)]
     return _Participants(
-        authors=authors,
+        authors=[Author(client, moderates=moderates) for client in clients],
         likers=Likers(post.body["id"], likers, record, reader),
         renaming=RenameStorm(await user("storm"), api_client("renamer"), writers, record),
         poison=Poison(blog, record, await user("poisoner"), "poisoner", plan.random("poison")),

@@ -39,8 +39,10 @@ class RunRecord:
     likes: dict[PostAndUser, set[bool]] = field(default_factory=dict)
     # Whether a user has reported a post or comment, by the ID of the item and the user.
     reports: dict[PostAndUser, set[bool]] = field(default_factory=dict)
-    # The number of audit items, by the ID of what was deleted with a reason.
-    audits: dict[str, set[int]] = field(default_factory=dict)
+    # The least number of audit items, by the ID of what was deleted with a reason. Each attempt can write one.
+    audits: dict[str, int] = field(default_factory=dict)
+    # The IDs of users who cannot register again.
+    banned: set[str] = field(default_factory=set)
     created: dict[str, set[str]] = field(default_factory=dict)
     acknowledged: Counter[str] = field(default_factory=Counter)
     repeated: int = 0

@@ -14,7 +14,10 @@ from tests.auth.conftest import MODERATOR, SignedIn, principal, with_sign_in
 from tests.blog import Blog, EmulatorThread, new_blog
 from tests.items import unique
 from tests.running_app import TRIGGERS, RunningApp, running_app
+from tests.web.browser.conftest import visit
+from tests.web.conftest import browser, chromium
 
+__all__ = ["browser", "chromium", "visit"]
 MODERATION = {"BLOG_MODERATION": "1", "BLOG_MODERATOR_ROLE": MODERATOR}
 
 

@@ -215,23 +215,26 @@ class DeletingReader(Container):
         super().__init__(moderation.proxy)
         self.blog, self.reader, self.is_deleted = blog, reader, False
 
-    async def create(self, item: Item, *, post_trigger: str | None = None) -> Item:
+    async def read_latest(self, item_id: str, partition_key: str) -> Item | None:
         if not self.is_deleted:
             self.is_deleted = True
             await delete_user(self.blog.users, self.reader["id"])
             await erase_reports(Container(self.proxy), self.reader["id"])
-        return await super().create(item, post_trigger=post_trigger)
+        return await super().read_latest(item_id, partition_key)
 
 
-async def test_a_report_that_is_written_after_the_erasure_of_its_reader_is_erased(
-    blog: Blog, moderation: Container
+@pytest.mark.parametrize("is_reported", [False, True])
+async def test_a_report_that_is_written_after_the_erasure_of_its_reader_is_withdrawn(
+    blog: Blog, moderation: Container, is_reported: bool
 ) -> None:
     (post, _), reader = await a_commented_post(blog), await a_reader(blog)
+    if is_reported:
+        await report(blog, moderation, post, await a_reader(blog))
 
     with pytest.raises(UserNotFound):
         await report(blog, DeletingReader(moderation, blog, reader), post, reader, "A text of the reader.")
 
-    assert await listed(blog, moderation) == [(post["id"], 1, [])]
+    assert await listed(blog, moderation) == ([(post["id"], 1, [REASON])] if is_reported else [])
     assert reader["id"] not in str(await blog.all_items(moderation))
 
 

@@ -83,14 +83,12 @@ async def test_a_post_submitted_before_its_script_is_kept_and_can_be_published(v
     await expect(ada.page.get_by_role("heading", level=1)).to_have_text("Typed early")
 
 
-@pytest.mark.parametrize("script", ["editor.js", "optimistic.js", "moderation.js"])
+@pytest.mark.parametrize("script", ["editor.js", "optimistic.js"])
 async def test_a_script_that_does_not_load_is_reported_with_advice(visit: Visit, post: Json, script: str) -> None:
     ada = await visit()
     ada.expected.append("Failed to fetch dynamically imported module")
     await ada.fail("GET", f"**/{script}")
 
     await ada.open("/write" if script == "editor.js" else f"/posts/{post['id']}")
-    if script == "moderation.js":
-        await ada.page.locator("article.post").get_by_role("button", name="Report").click()
 
     await expect(ada.alert).to_have_text("A part of this page could not be loaded. Reload the page.")
