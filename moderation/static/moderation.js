@@ -42,8 +42,8 @@ async function reportItem(button) {
     if (!user) throw new Error(`Sign in to report this ${name}.`);
     const report = { userId: user.id, reason };
     const { status, body } = await command("POST", `${path}/reports`, report, { isRepeatable: true });
-    const earlier = `You have already reported this ${name}. Your reason was: ${body.reason}`;
-    return () => announce(status === 201 || body.reason === reason ? "Thank you. The moderators see your report." : earlier, button);
+    const earlier = `You have already reported this ${name}. The moderators see your reason: ${body.reason}`;
+    return () => announce(status === 201 ? "Thank you. The moderators see your report." : earlier, button);
   });
   button.focus();
 }

@@ -15,6 +15,7 @@ from tests.api import Api, Json
 from tests.auth.conftest import MODERATOR, principal, with_sign_in
 from tests.blog import EmulatorThread
 from tests.items import unique
+from tests.moderation.conftest import MODERATION
 from tests.polling import eventually
 from tests.running_app import RunningApp, running_app
 from tests.web.browser.conftest import Visit
@@ -26,7 +27,11 @@ PHONE = {"viewport": {"width": 360, "height": 740}}
 
 @pytest.fixture(scope="module")
 def app(emulator: EmulatorThread, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
-    with running_app(with_sign_in(emulator), tmp_path_factory.mktemp("moderation") / "host.log") as running:
+    log = tmp_path_factory.mktemp("moderation") / "host.log"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BLOG_MODERATION", "1")
+        settings = with_sign_in(emulator)
+    with running_app(settings, log, environment=MODERATION) as running:
         yield running
 
 
@@ -97,9 +102,10 @@ async def test_a_reader_reports_something(
     person = await visit_as(visit, f"/posts/{post['id']}", reader)
     place = person.page.locator("article.post > footer" if kind == "post" else "ol.comments")
 
-    for message in ("The moderators see your report", f"You have already reported this {kind}"):
+    earlier = f"You have already reported this {kind}. The moderators see your reason: {REASON}"
+    for reason, message in ((REASON, "The moderators see your report."), ("Another reason.", earlier)):
         await place.get_by_role("button", name="Report").click()
-        await give_reason(person, REASON, "Report")
+        await give_reason(person, reason, "Report")
         await expect(person.status).to_contain_text(message)
 
     item = post if kind == "post" else comment
@@ -206,7 +212,7 @@ async def test_a_list_that_is_behind_hides_a_post_that_a_moderator_deleted(
 @pytest.mark.parametrize("kind", ["post", "account"])
 async def test_a_moderator_whose_session_ends_can_sign_in(visit: Visit, moderator: Api, post: Json, kind: str) -> None:
     person = await visit_as(visit, f"/posts/{post['id']}" if kind == "post" else f"/users/{post['userId']}", moderator)
-    await person.fail("DELETE", "**/api/*/*", 401)
+    await person.fail("DELETE", "**/api/moderation/**", 401)
 
     await person.page.locator("[data-moderate]").first.click()
     await give_reason(person, REASON, "Delete")
@@ -256,20 +262,22 @@ async def test_a_report_that_is_sent_late_closes_no_other_dialog(
     await expect(dialog).to_be_hidden()
 
 
-async def test_a_button_that_is_pressed_before_its_script_is_loaded_works(
-    visit: Visit, moderator: Api, post: Json
-) -> None:
+async def test_the_buttons_are_shown_when_their_script_is_loaded(visit: Visit, moderator: Api, post: Json) -> None:
+    """Before that, nothing would happen on a click."""
     person = await visit_as(visit, "/", moderator)
-    is_pressed = asyncio.Event()
+    is_seen = asyncio.Event()
 
     async def load_later(route: Route) -> None:
-        await is_pressed.wait()
+        await is_seen.wait()
         await route.continue_()
 
     await person.page.route("**/moderation.js", load_later)
-    await person.page.goto(f"{person.url}/posts/{post['id']}")
-    await person.page.locator("article.post").get_by_role("button", name="Delete").click()
-    is_pressed.set()
+    await person.page.goto(f"{person.url}/posts/{post['id']}", wait_until="commit")
+    button = person.page.locator("article.post").get_by_role("button", name="Delete")
+    await expect(person.page.get_by_role("heading", level=1)).to_be_visible()
+    await expect(button).to_be_hidden()
+    is_seen.set()
+    await button.click()
 
     await expect(person.page.get_by_role("dialog")).to_be_visible()
 
@@ -365,12 +373,15 @@ async def test_a_moderator_dismisses_all_reports_with_the_keyboard(
     await eventually(are_listed)
     empty = person.page.get_by_role("heading", name="No reports")
     await expect(empty).to_be_hidden()
-    await entries.first.get_by_role("link").focus()
+    await entries.first.get_by_role("link").first.focus()
     for left in reversed(range(await entries.count())):
-        await person.page.keyboard.press("Tab")
+        for _ in range(2):  # over the author
+            await person.page.keyboard.press("Tab")
         await person.page.keyboard.press("Enter")
         await expect(entries).to_have_count(left)
-        await expect(entries.first.get_by_role("link") if left else person.page.get_by_role("main")).to_be_focused()
+        await expect(
+            entries.first.get_by_role("link").first if left else person.page.get_by_role("main")
+        ).to_be_focused()
 
     await expect(empty).to_be_visible()
     await expect(person.status).to_contain_text("The report is dismissed.")
@@ -439,9 +450,58 @@ async def test_each_button_that_dismisses_says_which_report(
         return await entries.count() == 2
 
     await eventually(are_listed)
-    for description in ("Post with 1 report It insults me.", "Comment with 1 report It insults them."):
-        button = entries.filter(has_text=description.split(" report ")[1]).get_by_role("button", name="Dismiss")
-        await expect(button).to_have_accessible_description(description)
+    for start, reason in ((post["title"], "It insults me."), (f"Comment on {post['title']}", "It insults them.")):
+        button = entries.filter(has_text=reason).get_by_role("button", name="Dismiss")
+        await expect(button).to_have_accessible_description(f"{start} {reason}")
+
+
+async def test_a_post_is_reported_dismissed_edited_and_deleted_with_a_reason(
+    visit: Visit, author: Api, reader: Api, moderator: Api, post: Json, tmp_path: Path
+) -> None:
+    """The whole way of a post: what the reader, the moderator, and the author see, and the author once banned."""
+    reporting = await visit_as(visit, f"/posts/{post['id']}", reader)
+    moderating = await visit_as(visit, "/", moderator)
+    button = reporting.page.locator("article.post > footer").get_by_role("button", name="Report")
+    entry = moderating.page.locator(".reports > li").filter(has=moderating.page.locator(f"a[href*='{post['id']}']"))
+
+    await button.click()
+    await give_reason(reporting, "An advertisement.", "Report")
+    await expect(reporting.status).to_contain_text("Thank you.")
+    await moderating.page.get_by_role("link", name="Reports").click()
+    await expect(entry).to_contain_text(post["title"])
+    await expect(entry).to_contain_text(post["userUsername"])
+    await expect(entry).not_to_contain_text("Edited since")
+    await entry.get_by_role("button", name="Dismiss").click()
+    await expect(entry).to_have_count(0)
+
+    assert (await author.edit_post(post["id"], post["title"], "An advertisement, now really.")).status == 200
+    await reporting.open(f"/posts/{post['id']}")
+    await button.click()
+    await give_reason(reporting, "Now it really is one.", "Report")
+    await expect(reporting.status).to_contain_text("Thank you.")
+    assert (await author.edit_post(post["id"], "Another title", "Buy now.")).status == 200
+    await moderating.open("/reports?limit=100")
+    await expect(entry).to_contain_text("Now it really is one.")
+    await expect(entry).to_contain_text("Edited since")
+    await moderating.page.screenshot(path=tmp_path / "reports.png", full_page=True)
+    await entry.get_by_role("link", name="Another title").click()
+    await moderating.page.locator("article.post").get_by_role("button", name="Delete").click()
+    await give_reason(moderating, "Advertisements belong elsewhere.", "Delete")
+    await expect(moderating.status).to_contain_text("The post is deleted.")
+
+    reading = await visit(f"/users/{post['userId']}", extra_http_headers=author.headers)
+    await reading.page.get_by_role("link", name="Deleted by moderators").click()
+    await expect(reading.page.get_by_role("main")).to_contain_text("Advertisements belong elsewhere.")
+    assert await violations(reading.page) == []
+    await reading.page.screenshot(path=tmp_path / "deletions.png", full_page=True)
+
+    await moderating.open(f"/users/{post['userId']}")
+    await moderating.page.get_by_role("button", name="Delete this account").click()
+    await moderating.page.get_by_role("dialog").get_by_label("They cannot register again").check()
+    await give_reason(moderating, "Again and again.", "Delete")
+    await expect(moderating.status).to_contain_text("The account is deleted.")
+    refused = await author.create_user(unique("again"))
+    assert (refused.status, refused.body["detail"]) == (409, "This account was deleted. You cannot register again.")
 
 
 async def test_an_empty_reason_is_explained(visit: Visit, reader: Api, post: Json) -> None:
