@@ -19,7 +19,7 @@ from shared.data.permissions import BackEnd, Caller
 from shared.data.posts import delete_post, get_post
 from shared.data.users import delete_user
 from shared.database.container import Container, patch_of
-from shared.database.refusals import ConditionFailed, ItemMissing
+from shared.database.refusals import ConditionFailed, ItemExists, ItemMissing
 from shared.errors import UserNotFound, VersionMismatch
 from shared.models.base import Item, Resource, is_item_id, now
 from shared.models.comment import Comment
@@ -118,21 +118,21 @@ async def _record(
     """Create the audit item, unless the deletion would be refused. Raises VersionMismatch."""
     if if_match is not None and kind.last_edit(item) not in if_match:
         raise VersionMismatch
-    await moderation.create(
-        {
-            "id": str(uuid.uuid4()),
-            "type": AUDIT_TYPE,
-            "itemId": item["id"],
-            "itemType": kind.TYPE,
-            "itemDate": item["creationDate"],
-            "authorId": item["userId"],
-            "moderatorId": "" if isinstance(by, BackEnd) else str(by.user),
-            "reason": reason,
-            "isBan": bans,
-            "creationDate": now(),
-            "ttl": AUDIT_TTL_S,
-        }
-    )
+    audit = {
+        "id": str(uuid.uuid4()),
+        "type": AUDIT_TYPE,
+        "itemId": item["id"],
+        "itemType": kind.TYPE,
+        "itemDate": item["creationDate"],
+        "authorId": item["userId"],
+        "moderatorId": "" if isinstance(by, BackEnd) else str(by.user),
+        "reason": reason,
+        "isBan": bans,
+        "creationDate": now(),
+        "ttl": AUDIT_TTL_S,
+    }
+    with suppress(ItemExists):  # the SDK resent a creation whose response was lost
+        await moderation.create(audit)
 
 
 async def _forget(moderation: Container, post_id: str, item_id: str) -> None:

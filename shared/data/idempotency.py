@@ -10,6 +10,7 @@ import hashlib
 import uuid
 
 from shared.database.container import Container
+from shared.database.refusals import BatchRefused
 from shared.errors import IdempotencyKeyReused
 from shared.models.base import Item, RequestModel
 
@@ -45,7 +46,11 @@ async def create_recorded(container: Container, item: Item, record: Item | None,
     """Create the item, and its record if there is one: one write or one batch. Raises ItemExists."""
     if record is None:
         return await container.create(item)
-    return await container.write_with(partition_key, ("create", (item,)), record)
+    try:
+        created, _ = await container.batch(partition_key, [("create", (item,)), ("create", (record,))])
+    except BatchRefused as refused:
+        raise refused.reason from refused
+    return created
 
 
 async def is_recorded(container: Container, record: Item, partition_key: str) -> bool:

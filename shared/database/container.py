@@ -131,17 +131,6 @@ class Container:
         _require_text(partition_key)
         return await self._batch(partition_key, operations)
 
-    async def write_with(self, partition_key: str, operation: Operation, addition: Item) -> Item:
-        """Write an item and create another one in one transaction; return the first.
-
-        Raises ItemExists, ItemMissing, ConditionFailed.
-        """
-        try:
-            written, _ = await self.batch(partition_key, [operation, ("create", (addition,))])
-        except BatchRefused as refused:
-            raise refused.reason from refused
-        return written
-
     async def _batch(self, partition_key: str, operations: Sequence[Operation]) -> list[Item]:
         async def attempt() -> list[dict[str, Any]]:
             # The SDK removes entries from the options it gets.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import re
 import time
 import uuid
 from dataclasses import dataclass
@@ -163,5 +164,5 @@ class ApiClient:
 
 def _pattern(path: str) -> str:
     """Replace IDs, as in `posts/*/likes`."""
-    parts = path.strip("/").split("/")
-    return "/".join(part if number % 2 == 0 else "*" for number, part in enumerate(parts))
+    ids = re.compile(r"(?<=posts/|users/)[^/?]+|(?<=comments/)[^/?]+|(?<=likes/)[^/?]+")
+    return ids.sub("*", path.strip("/")).partition("?")[0]

@@ -278,6 +278,40 @@ async def test_no_deletion_is_without_its_audit_item(blog: Blog, moderation: Con
     assert (await blog.users.read(post["userId"], post["userId"]) or {})["type"] == "user"
 
 
+class Resending(Container):
+    """A container whose writes are sent twice, as the SDK does if the response is lost."""
+
+    async def create(self, item: Item, *, post_trigger: str | None = None) -> Item:
+        await super().create(item, post_trigger=post_trigger)
+        return await super().create(item, post_trigger=post_trigger)
+
+    async def replace(self, item: Item, *, etag: str) -> Item:
+        await super().replace(item, etag=etag)
+        return await super().replace(item, etag=etag)
+
+    async def delete(self, item_id: str, partition_key: str, *, etag: str | None = None) -> None:
+        await super().delete(item_id, partition_key, etag=etag)
+        await super().delete(item_id, partition_key, etag=etag)
+
+
+async def test_writes_whose_responses_are_lost_are_done_once(blog: Blog, moderation: Container) -> None:
+    (post, comment), reader, other = await a_commented_post(blog), await a_reader(blog), await a_reader(blog)
+    resending = Resending(moderation.proxy)
+    for by in (reader, other):
+        await report(blog, resending, post, by)
+    assert await listed(blog, moderation) == [(post["id"], 2, [REASON, REASON])]
+    await erase_reports(resending, reader["id"])
+    assert await listed(blog, moderation) == [(post["id"], 2, [REASON])]
+
+    await dismiss(resending, entry_id(post["id"], post["id"]), if_match=None)
+    given = {"by": BackEnd(), "reason": "Insults.", "if_match": None}
+    await moderate_comment(blog.stored, resending, post["id"], comment["id"], **given)
+    await moderate_post(blog.stored, resending, post["id"], **given)
+    await moderate_user(blog.stored, resending, post["userId"], bans=True, **given)
+
+    assert [item["itemType"] for item in await blog.all_items(moderation)] == ["comment", "post", "user"]
+
+
 async def test_writes_at_the_same_time_end_the_attempts(
     blog: Blog, moderation: Container, monkeypatch: pytest.MonkeyPatch
 ) -> None:
