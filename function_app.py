@@ -13,8 +13,8 @@ import openapi
 import search
 import web
 from functions import change_feeds, comments, feed, health, likes, posts, users
-from shared.observability import logs
-from shared.settings import app_settings
+from shared.platform.observability import logs
+from shared.platform.settings import app_settings
 
 logs.limit_sdks()
 # Commands inherit this level and queries are anonymous. If users sign in, the app authenticates commands itself.
@@ -34,6 +34,6 @@ moderation.register(app)
 openapi.describe(*moderation.api_modules())
 inspector.register(app)
 if app_settings().telemetry:
-    from shared.observability import exporters
+    from shared.platform.observability import exporters
 
     exporters.start()

@@ -31,7 +31,7 @@ from management.seeding.plan import Range, SeedPlan
 from management.seeding.sample import Sample
 from management.seeding.writing import Plan
 from management.terminal import say, say_charge, say_error, say_to_stderr
-from shared.database.scope import request_scope
+from shared.platform.database.scope import request_scope
 from shared.settings import Settings
 
 INTERRUPTED = 130

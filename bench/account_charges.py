@@ -19,8 +19,8 @@ from management.provision import provision
 from shared.data.blog import Blog
 from shared.data.user_data import Position, read_user_data
 from shared.data.users import delete_user
-from shared.database.scope import request_scope
-from shared.models.base import Item
+from shared.platform.database.scope import request_scope
+from shared.platform.models import Item
 from shared.propagation.users import handle_changed_users
 
 ITEMS: Final = (1, 10, 100)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
-from shared.models.base import Item, iso_utc
 from shared.models.comment import NewComment, comment_item
 from shared.models.like import like_item
 from shared.models.post import NewPost, post_item, short_form
 from shared.models.user import user_item
+from shared.platform.models import Item, iso_utc
 
 # 50 comments and 49 likes per post, 99 posts per user: 100 items per logical partition.
 GROUP = 100

@@ -18,7 +18,8 @@ from cosmos_emulator import CosmosEmulator, EmulatorSettings
 
 from management.provision import provision
 from shared.data.blog import open_blog
-from shared.settings import Settings, read_settings
+from shared.platform.settings import read_settings
+from shared.settings import Settings
 
 
 def _is_core(code: CodeType) -> bool:

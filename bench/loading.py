@@ -15,7 +15,7 @@ from azure.cosmos.aio import ContainerProxy
 
 from bench.servers import REPOSITORY
 from bench.timing import BenchmarkError
-from shared.models.base import Item
+from shared.platform.models import Item
 
 _BATCH: Final = 100  # the service's limit
 _AT_ONCE: Final = 4

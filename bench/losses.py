@@ -26,8 +26,8 @@ from bench.models.loading import emulated
 from bench.models.project_model import ProjectModel
 from bench.models.v3 import V3
 from inspector.emulator_switches import FAILURES
-from shared.errors import BlogError
-from shared.models.base import Item
+from shared.platform.errors import AppError
+from shared.platform.models import Item
 
 _POSTS: Final = 10
 # With 100 or more, the article's script renames only the first page of a post's items, also without failures.
@@ -66,7 +66,7 @@ async def _losses(model: Model) -> dict[str, int]:
 
 async def _insist(action: Callable[..., Awaitable[object]], *arguments: object) -> None:
     while True:
-        with suppress(AzureError, BlogError):
+        with suppress(AzureError, AppError):
             await action(*arguments)
             return
 

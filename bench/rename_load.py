@@ -32,11 +32,11 @@ from bench.timing import BenchmarkError, Times, until
 from management.account import open_blog, signed_in
 from management.provision import provision
 from shared.data.users import create_user
-from shared.database.container import Container
-from shared.models.base import Item
 from shared.models.comment import NewComment, comment_item
 from shared.models.post import NewPost, post_item
 from shared.models.user import NewUser
+from shared.platform.database.container import Container
+from shared.platform.models import Item
 
 _COMMENTS: Final = 1000
 _HEAD: Final = ("user", "1,000 comments on", "RU/s", "Q2, p50", "Q2, p99", "Q2, longest", "failed", "done after", "RU")

@@ -20,15 +20,15 @@ from management.provision import provision
 from shared.data.blog import Blog
 from shared.data.comments import create_comment, list_comments
 from shared.data.likes import create_like, list_likes
-from shared.data.permissions import BackEnd
 from shared.data.posts import FRONT_PAGE_LENGTH, create_post, edit_post, get_post, list_posts_of_user, list_recent_posts
 from shared.data.users import create_user, edit_user, get_user
-from shared.database.scope import request_scope
-from shared.models.base import Item
 from shared.models.comment import NewComment
 from shared.models.like import NewLike
 from shared.models.post import NewPost, PostChanges
 from shared.models.user import NewUser, UserChanges
+from shared.platform.database.scope import request_scope
+from shared.platform.http.callers import BackEnd
+from shared.platform.models import Item
 from shared.propagation.posts import handle_changed_posts
 
 PROFILES: Final = ("service-2026", "article-2019")

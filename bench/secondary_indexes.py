@@ -33,13 +33,13 @@ from bench.servers import REPOSITORY, Server, emulator
 from bench.tables import number, people, table
 from management.account import open_blog
 from management.provision import provision
+from shared.containers import FEED, POSTS, USERS
 from shared.data.blog import Blog
 from shared.data.posts import FRONT_PAGE_LENGTH, get_post, list_posts_of_user, list_recent_posts
-from shared.database.container import Container
-from shared.database.containers import FEED, POSTS, USERS
-from shared.models.base import Item, now
 from shared.models.post import post_item
 from shared.models.summary import summary
+from shared.platform.database.container import Container
+from shared.platform.models import Item, now
 
 PARTITIONS: Final = (1, 4)
 EVENTS = POST, COMMENT, LIKE, LATE_LIKE = "a post", "a comment", "a like", "a like of an older post"

@@ -20,7 +20,8 @@ from azure.cosmos.aio import CosmosClient
 from cosmos_emulator.settings import WELL_KNOWN_KEY
 
 from bench.timing import BenchmarkError
-from shared.settings import Account, Settings
+from shared.platform.settings import Account
+from shared.settings import Settings
 
 REPOSITORY: Final = Path(__file__).parent.parent
 PEER: Final = REPOSITORY / "bench" / "peer"

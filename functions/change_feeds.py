@@ -8,11 +8,12 @@ from typing import Any
 
 import azure.functions as func
 
+from shared.containers import LEASES
 from shared.data.blog import Blog, open_blog
-from shared.database.containers import LEASES
-from shared.database.retries import DELIVERY_RETRY_LEAST, DELIVERY_RETRY_MOST
-from shared.propagation.change_feeds import POSTS_CHANGE_FEED, USERS_CHANGE_FEED, ChangeFeed
-from shared.propagation.delivery import run_delivery
+from shared.platform.database.retries import DELIVERY_RETRY_LEAST, DELIVERY_RETRY_MOST
+from shared.platform.deliveries.change_feed import ChangeFeed
+from shared.platform.deliveries.delivery import run_delivery
+from shared.propagation.change_feeds import POSTS_CHANGE_FEED, USERS_CHANGE_FEED
 from shared.propagation.posts import handle_changed_posts
 from shared.propagation.users import handle_changed_users
 from shared.settings import settings

@@ -6,11 +6,12 @@ import azure.functions as func
 
 from shared.data import comments
 from shared.data.blog import open_blog
-from shared.errors import CommentNotFound, IdempotencyKeyReused, PostNotFound, UserNotFound, VersionMismatch
-from shared.http.calls import QUERY, Call
-from shared.http.endpoints import Endpoint
-from shared.http.responses import Response, created_response, no_content, page_response
+from shared.endpoints import Endpoint
+from shared.errors import CommentNotFound, PostNotFound, UserNotFound
 from shared.models.comment import Comment, NewComment
+from shared.platform.errors import IdempotencyKeyReused, VersionMismatch
+from shared.platform.http.calls import QUERY, Call
+from shared.platform.http.responses import Response, created_response, no_content, page_response
 
 bp = func.Blueprint()
 

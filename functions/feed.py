@@ -6,13 +6,13 @@ from functools import lru_cache, partial
 
 import azure.functions as func
 
+from shared.containers import FEED
 from shared.data.front_page import FrontPage, front_page_reader
-from shared.database.client import open_container
-from shared.database.containers import FEED
-from shared.http.calls import QUERY, Call
-from shared.http.endpoints import Endpoint
-from shared.http.responses import Response, document_response, json_response
+from shared.endpoints import Endpoint
 from shared.models.post import Post
+from shared.platform.database.client import open_container
+from shared.platform.http.calls import QUERY, Call
+from shared.platform.http.responses import Response, document_response, json_response
 
 bp = func.Blueprint()
 

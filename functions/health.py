@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import azure.functions as func
 
-from shared.errors import NotReady
-from shared.http.calls import QUERY, Call
-from shared.http.endpoints import Endpoint
-from shared.http.health import Health, Readiness
-from shared.http.responses import Response, json_response
+from shared.containers import added_containers, container_definitions
+from shared.endpoints import Endpoint
+from shared.platform.errors import NotReady
+from shared.platform.http.calls import QUERY, Call
+from shared.platform.http.health import Health, Readiness
+from shared.platform.http.responses import Response, json_response
+from shared.settings import settings
 
 bp = func.Blueprint()
 
-_readiness = Readiness()
+
+def declared_containers() -> list[dict[str, Any]]:
+    """Return the definitions of the containers that the app needs, with those of its wings."""
+    return [*container_definitions(), *added_containers]
+
+
+def uses_scripts() -> bool:
+    """Return whether requests run the article's stored procedures."""
+    return settings().transactions == "procedure"
+
+
+_readiness = Readiness(declared_containers, uses_scripts=uses_scripts)
 
 
 @bp.route(route="api/health", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)

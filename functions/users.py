@@ -6,22 +6,14 @@ import azure.functions as func
 
 from shared.data import users
 from shared.data.blog import open_blog
-from shared.data.permissions import BackEnd
 from shared.data.user_data import RESOURCES, Position, read_user_data
-from shared.errors import (
-    AccountDeleted,
-    AlreadyRegistered,
-    IdempotencyKeyReused,
-    TooManyExports,
-    TooManyRenames,
-    UsernameTaken,
-    UserNotFound,
-    VersionMismatch,
-)
-from shared.http.calls import QUERY, Call
-from shared.http.endpoints import Endpoint
-from shared.http.responses import Response, created_response, no_content, page_response, resource_response
+from shared.endpoints import Endpoint
+from shared.errors import AccountDeleted, AlreadyRegistered, TooManyExports, TooManyRenames, UsernameTaken, UserNotFound
 from shared.models.user import NewUser, User, UserChanges
+from shared.platform.errors import IdempotencyKeyReused, VersionMismatch
+from shared.platform.http.callers import BackEnd
+from shared.platform.http.calls import QUERY, Call
+from shared.platform.http.responses import Response, created_response, no_content, page_response, resource_response
 
 bp = func.Blueprint()
 

@@ -1,9 +1,9 @@
-// One container of shared/database/containers.json with its scripts.
+// One container of shared/containers.json with its scripts.
 
 param accountName string
 param databaseName string
 
-@description('An entry of shared/database/containers.json.')
+@description('An entry of shared/containers.json.')
 param definition object
 
 // loadTextContent accepts only literal paths. tests/infra fails if a script of containers.json is missing here.

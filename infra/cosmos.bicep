@@ -12,7 +12,7 @@ param developerPrincipalId string
 param isPrivate bool
 
 // `manage.py provision` and the app read the same file.
-var containers = loadJsonContent('../shared/database/containers.json').containers
+var containers = loadJsonContent('../shared/containers.json').containers
 
 resource account 'Microsoft.DocumentDB/databaseAccounts@2024-11-15' = {
   // checkov:skip=CKV_AZURE_101: the parameter privateNetworking disables public access, and keys are disabled anyway

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from shared.database.containers import FAILURES, FEED, LEASES, POSTS, USERS, container_definitions
+from shared.containers import FAILURES, FEED, LEASES, POSTS, USERS, container_definitions
 from shared.propagation.change_feeds import CHANGE_FEEDS
 
 # The containers that the function of a change feed writes to.

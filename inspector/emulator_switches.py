@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from aiohttp import ClientError, ClientSession, ClientTimeout
 
-from shared.errors import MalformedRequest
+from shared.platform.errors import MalformedRequest
 from shared.settings import settings
 
 _SETTINGS, _FAULTS = "_emulator/settings", "_emulator/faults"

@@ -12,12 +12,12 @@ from inspector.emulator_switches import SWITCHES
 from inspector.pages import visitor_of
 from inspector.recorder import Recorder
 from shared.data.blog import open_blog
-from shared.errors import DatabaseThrottled, DatabaseUnavailable
-from shared.http.callers import ANONYMOUS
-from shared.http.calls import QUERY, parse_call
-from shared.http.endpoints import request_hooks
-from shared.http.responses import http_response, json_response
-from shared.models.base import is_item_id
+from shared.platform.errors import DatabaseThrottled, DatabaseUnavailable
+from shared.platform.http.callers import ANONYMOUS
+from shared.platform.http.calls import QUERY, parse_call
+from shared.platform.http.endpoints import request_hooks
+from shared.platform.http.responses import http_response, json_response
+from shared.platform.models import is_item_id
 
 bp = func.Blueprint()
 

@@ -19,25 +19,26 @@ from pydantic import StringConstraints
 from functions.feed import front_page
 from inspector.emulator_switches import SWITCHES
 from inspector.tour_visits import Visits
+from shared.containers import POSTS
 from shared.data import comments, likes, posts, users
 from shared.data.blog import Blog, open_blog
-from shared.data.idempotency import new_id
-from shared.data.permissions import BackEnd, SignedIn
-from shared.database.client import connect
-from shared.database.container import Container
-from shared.database.containers import POSTS
-from shared.database.scope import nested_scope, request_scope
-from shared.errors import Forbidden, PostNotFound, UserNotFound
-from shared.http.calls import QUERY, Call
-from shared.http.endpoints import Endpoint
-from shared.http.responses import Response, json_response
-from shared.models.base import Item, RequestModel, now
+from shared.endpoints import Endpoint
+from shared.errors import PostNotFound, UserNotFound
 from shared.models.comment import NewComment
 from shared.models.like import NewLike
 from shared.models.post import NewPost, Post, PostChanges
 from shared.models.user import NewUser, UserChanges
-from shared.observability.logs import log
-from shared.observability.spans import span
+from shared.platform.data.idempotency import new_id
+from shared.platform.database.client import connect
+from shared.platform.database.container import Container
+from shared.platform.database.scope import nested_scope, request_scope
+from shared.platform.errors import Forbidden
+from shared.platform.http.callers import BackEnd, SignedIn
+from shared.platform.http.calls import QUERY, Call
+from shared.platform.http.responses import Response, json_response
+from shared.platform.models import Item, RequestModel, now
+from shared.platform.observability.logs import log
+from shared.platform.observability.spans import span
 from shared.settings import settings
 from web.pages import run_all
 from web.web_page import Context, WebPage

@@ -11,10 +11,10 @@ from azure.cosmos.exceptions import CosmosResourceNotFoundError
 
 from management.addons import OpenAddon, open_addons
 from management.errors import ManagementError
+from shared.containers import FAILURES, FEED, POSTS, USERS, container_definitions
 from shared.data.blog import Blog
-from shared.database.container import Container
-from shared.database.containers import FAILURES, FEED, POSTS, USERS, container_definitions
-from shared.database.transport import SessionTransport
+from shared.platform.database.container import Container
+from shared.platform.database.transport import SessionTransport
 from shared.settings import Settings
 
 if TYPE_CHECKING:

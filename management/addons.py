@@ -16,7 +16,7 @@ from azure.cosmos.aio import DatabaseProxy
 from management.item_count import ItemCount
 from management.verification.findings import Finding
 from shared.data.blog import Blog
-from shared.database.container import Container
+from shared.platform.database.container import Container
 from shared.propagation.users import erasure_hooks
 
 

@@ -18,7 +18,7 @@ from management.definitions import (
 )
 from management.errors import MULTIPLE_WRITE_REGIONS, NOT_DATA_PLANE
 from management.provision import can_do_without_scripts
-from shared.database.client import has_multiple_write_regions
+from shared.platform.database.client import has_multiple_write_regions
 from shared.settings import Settings
 
 _CONSISTENCY = "Session"

@@ -6,7 +6,8 @@ import os
 from pathlib import Path
 
 from local_settings import NAME, local_settings, stack_settings
-from shared.settings import AuthMode, Settings, read_settings
+from shared.platform.settings import AuthMode, read_settings
+from shared.settings import Settings
 
 # If the environment has one of these, ignore the file's.
 _CONNECTION = {"COSMOS", "COSMOS__ACCOUNTENDPOINT", "COSMOS__ACCOUNTKEY"}

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from shared.database.containers import container_definitions
+from shared.containers import container_definitions
 
 _ROOT = Path(__file__).parent.parent
 _SCRIPTS = _ROOT / "stored_procedures"
@@ -23,7 +23,7 @@ def declared_containers() -> list[dict[str, Any]]:
     declared = [*container_definitions()]
     for file in sorted(_ROOT.glob("*/containers.json")):
         wing = json.loads(file.read_text(encoding="utf-8"))["containers"]
-        declared += [container for container in wing if os.environ.get(container["enabledBy"]) == "1"]
+        declared += [added for added in wing if "enabledBy" in added and os.environ.get(added["enabledBy"]) == "1"]
     return declared
 
 

@@ -7,9 +7,10 @@ from azure.cosmos.exceptions import CosmosHttpResponseError
 
 from local_settings import LocalSettingsError
 from management.leases import UnreadableLeasesError
-from shared.database.refusals import NotProvisioned
-from shared.errors import BlogError, DatabaseUnavailable
-from shared.settings import Settings, SettingsError
+from shared.platform.database.refusals import NotProvisioned
+from shared.platform.errors import AppError, DatabaseUnavailable
+from shared.platform.settings import SettingsError
+from shared.settings import Settings
 
 # The exit code after one of EXPECTED.
 FAILED = 2
@@ -28,7 +29,7 @@ MULTIPLE_WRITE_REGIONS = (
     " `az cosmosdb update --enable-multiple-write-locations false`"
 )
 
-EXPECTED = (ManagementError, LocalSettingsError, UnreadableLeasesError, SettingsError, BlogError, AzureError)
+EXPECTED = (ManagementError, LocalSettingsError, UnreadableLeasesError, SettingsError, AppError, AzureError)
 
 
 def sentence(error: Exception, configuration: Settings | None) -> str:

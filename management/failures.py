@@ -1,4 +1,4 @@
-"""List and replay the changes that change-feed functions failed to handle (shared/propagation/failures.py).
+"""List and replay the changes that change-feed functions failed to handle (shared/platform/deliveries/failures.py).
 
 A replay passes the item's current state to the function, then deletes the failure unless a newer one has replaced it.
 If the function fails again, it stores the new error. Replays can be interrupted, repeated, and run concurrently. At
@@ -16,14 +16,16 @@ from typing import Any
 from azure.cosmos.partition_key import NonePartitionKeyValue
 
 from management.errors import ManagementError
+from shared.containers import POSTS
 from shared.data.blog import Blog
-from shared.database.container import Container
-from shared.database.containers import POSTS
-from shared.database.refusals import ConditionFailed, ItemMissing
-from shared.errors import DatabaseThrottled, DatabaseUnavailable, RequestRefused
-from shared.models.base import DELETED_TYPE, Item, is_whole_number
-from shared.propagation.change_feeds import POSTS_CHANGE_FEED, USERS_CHANGE_FEED, ChangeFeed
-from shared.propagation.concurrency import for_each
+from shared.models.base import DELETED_TYPE
+from shared.platform.database.container import Container
+from shared.platform.database.refusals import ConditionFailed, ItemMissing
+from shared.platform.deliveries.change_feed import ChangeFeed
+from shared.platform.deliveries.concurrency import for_each
+from shared.platform.errors import DatabaseThrottled, DatabaseUnavailable, RequestRefused
+from shared.platform.models import Item, is_whole_number
+from shared.propagation.change_feeds import POSTS_CHANGE_FEED, USERS_CHANGE_FEED
 from shared.propagation.posts import handle_changed_posts
 from shared.propagation.users import handle_changed_users
 

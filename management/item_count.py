@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from shared.database.container import Container
-from shared.database.refusals import blog_errors
+from shared.platform.database.container import Container
+from shared.platform.database.refusals import database_errors
 
 _USAGE = "x-ms-resource-usage"
 # Microsoft documents neither the field nor how old it is. Its Spark connector estimates the size of a container with it
@@ -36,7 +36,7 @@ async def number_of_items(*containers: Container) -> int | None:
     """
     total = 0
     for container in containers:
-        with blog_errors():
+        with database_errors():
             definition = await container.proxy.read(populate_quota_info=True)
         found = _COUNT.search(definition.get_response_headers().get(_USAGE, ""))
         if found is None:

@@ -11,9 +11,10 @@ from azure.cosmos.aio import DatabaseProxy
 
 from management.errors import EXPECTED, sentence
 from management.progress import measure_progress
-from shared.database.container import Container
-from shared.database.containers import LEASES
-from shared.propagation.change_feeds import POSTS_CHANGE_FEED, USERS_CHANGE_FEED, ChangeFeed
+from shared.containers import LEASES
+from shared.platform.database.container import Container
+from shared.platform.deliveries.change_feed import ChangeFeed
+from shared.propagation.change_feeds import POSTS_CHANGE_FEED, USERS_CHANGE_FEED
 
 DEADLINE_S = 10.0
 

@@ -9,7 +9,8 @@ from azure.monitor.opentelemetry.exporter import AzureMonitorMetricExporter
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
 
-from shared.settings import Settings, SettingsError
+from shared.platform.settings import SettingsError
+from shared.settings import Settings
 
 
 def record_check(configuration: Settings, are_fine: Mapping[str, bool]) -> None:

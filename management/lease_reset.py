@@ -17,10 +17,10 @@ from azure.cosmos.aio import DatabaseProxy
 from management.errors import ManagementError
 from management.leases import EXPIRED_AFTER_S, UnreadableLeasesError, is_expired, renewed_at
 from management.progress import rids_of
-from shared.database.container import Container
-from shared.database.containers import LEASES
-from shared.database.refusals import ItemMissing
-from shared.propagation.change_feeds import ChangeFeed
+from shared.containers import LEASES
+from shared.platform.database.container import Container
+from shared.platform.database.refusals import ItemMissing
+from shared.platform.deliveries.change_feed import ChangeFeed
 
 _ALL = "SELECT * FROM c"
 _PAGE = 100

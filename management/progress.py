@@ -33,9 +33,9 @@ from management.leases import (
     is_expired,
     positions,
 )
-from shared.database.container import Container
-from shared.models.base import Item
-from shared.propagation.change_feeds import ChangeFeed
+from shared.platform.database.container import Container
+from shared.platform.deliveries.change_feed import ChangeFeed
+from shared.platform.models import Item
 
 _LEASE_PAGE = 100
 _ATTEMPTS = 3

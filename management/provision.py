@@ -1,4 +1,4 @@
-"""Make a database match shared/database/containers.json and stored_procedures/.
+"""Make a database match shared/containers.json and stored_procedures/.
 
 Requires a key: no data-plane role allows an identity to create resources (403/5300).
 """
@@ -21,7 +21,7 @@ from management.definitions import (
     unchangeable_differences,
 )
 from management.errors import MULTIPLE_WRITE_REGIONS, ManagementError, sentence
-from shared.database.client import has_multiple_write_regions
+from shared.platform.database.client import has_multiple_write_regions
 from shared.settings import Settings
 
 Say = Callable[[str], None]

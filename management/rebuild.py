@@ -23,7 +23,7 @@ from management.repairs import Repairs
 from management.replay import replay
 from management.verification.census import take_census
 from shared.data.blog import Blog
-from shared.propagation.concurrency import for_each
+from shared.platform.deliveries.concurrency import for_each
 from shared.propagation.copies import Copies, FrontPageIndex, trim
 from shared.propagation.posts import handle_changed_posts
 from shared.propagation.users import handle_changed_users

@@ -15,17 +15,19 @@ from management.verification.places import Place, container_of
 from management.verification.prefixed_texts import restored_texts
 from shared.data import username_reservations
 from shared.data.blog import Blog
-from shared.database.container import Container, patch_of
-from shared.database.refusals import ConditionFailed, ItemMissing
-from shared.errors import DatabaseUnavailable, ItemDamaged, UsernameTaken
-from shared.models.base import DELETED_TTL_S, DELETED_TYPE, Item, integer_of, is_item_id, iso_utc
+from shared.errors import UsernameTaken
+from shared.models.base import DELETED_TTL_S, DELETED_TYPE
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import EMPTIED, Post
 from shared.models.user import User, is_deleted, name_version
+from shared.platform.database.container import Container, patch_of
+from shared.platform.database.refusals import ConditionFailed, ItemMissing
+from shared.platform.deliveries.pacing import Pace
+from shared.platform.errors import DatabaseUnavailable, ItemDamaged
+from shared.platform.models import Item, integer_of, is_item_id, iso_utc
 from shared.propagation.copies import Copies
 from shared.propagation.erasure import erase_in_post
-from shared.propagation.pacing import Pace
 from shared.propagation.rename import is_outdated, rename_in_post
 
 _ATTEMPTS = 20

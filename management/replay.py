@@ -8,10 +8,10 @@ from typing import Any
 
 from management.item_count import ItemCount
 from management.progress import server_time
-from shared.database.container import Container
-from shared.models.base import integer_of
-from shared.propagation.concurrency import for_each
-from shared.propagation.delivery import DATABASE_ERRORS
+from shared.platform.database.container import Container
+from shared.platform.deliveries.concurrency import for_each
+from shared.platform.deliveries.delivery import DATABASE_ERRORS
+from shared.platform.models import integer_of
 
 # Same as the triggers'.
 _PAGE_SIZE = 100

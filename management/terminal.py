@@ -14,7 +14,7 @@ from rich.console import Console
 from management.errors import FAILED
 from management.item_count import ItemCount
 from management.verification.findings import Finding
-from shared.database.scope import Scope
+from shared.platform.database.scope import Scope
 
 
 class Terminal(Console):

@@ -12,11 +12,11 @@ from management.item_count import ItemCount, number_of_items
 from management.verification.census import take_census
 from management.verification.examination import examine
 from management.verification.findings import Finding, Kind, in_order
+from shared.containers import container_definitions
 from shared.data.blog import Blog
-from shared.database.client import has_multiple_write_regions
-from shared.database.container import Container
-from shared.database.containers import container_definitions
-from shared.database.refusals import blog_errors
+from shared.platform.database.client import has_multiple_write_regions
+from shared.platform.database.container import Container
+from shared.platform.database.refusals import database_errors
 
 _POLL_S = 0.5
 
@@ -37,7 +37,7 @@ async def verify(blog: Blog, count: ItemCount | None = None, addons: Sequence[Op
 
 async def _ttl_findings(container: Container) -> list[Finding]:
     """Compare the container's TTL with its definition, because another one deletes items. One request."""
-    with blog_errors():
+    with database_errors():
         present = await container.proxy.read()
     declared = next(definition for definition in container_definitions() if definition["id"] == present["id"])
     ttl, wanted = present.get("defaultTtl"), declared.get("defaultTtl")

@@ -1,7 +1,7 @@
 """Reports by readers, and deletions by moderators, with a reason that is kept for a year.
 
 It is on only if BLOG_MODERATION=1. All its items are in a container of its own. The core calls it at three places:
-`erasure_hooks` (shared/propagation/users.py), `added_containers` (shared/database/containers.py) and the `tools` of an
+`erasure_hooks` (shared/propagation/users.py), `added_containers` (shared/containers.py) and the `tools` of an
 `Extension` (web/extensions.py). A ban is the `ttl` -1 of a user's tombstone.
 """
 
@@ -20,7 +20,7 @@ def register(app: func.FunctionApp) -> None:
         return
     # Imported here, because the app should not load them otherwise.
     from moderation import api, container, pages, reports
-    from shared.database.containers import added_containers
+    from shared.containers import added_containers
     from shared.propagation.users import erasure_hooks
 
     added_containers.extend(container.definitions())

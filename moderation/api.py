@@ -12,12 +12,13 @@ from moderation.models import REASON_LENGTH, NewReport, Report, ReportedItem
 from moderation.reports import ReportNotFound
 from moderation.roles import ModeratorEndpoint
 from shared.data.blog import open_blog
-from shared.errors import CommentNotFound, Forbidden, MalformedRequest, PostNotFound, UserNotFound, VersionMismatch
-from shared.http.calls import QUERY, Call
-from shared.http.endpoints import Endpoint
-from shared.http.problems import PROBLEMS, Problem
-from shared.http.responses import Response, created_response, no_content, page_response, resource_response
+from shared.endpoints import Endpoint
+from shared.errors import CommentNotFound, PostNotFound, UserNotFound
 from shared.models.base import check_text
+from shared.platform.errors import Forbidden, MalformedRequest, VersionMismatch
+from shared.platform.http.calls import QUERY, Call
+from shared.platform.http.problems import PROBLEMS, Problem
+from shared.platform.http.responses import Response, created_response, no_content, page_response, resource_response
 
 bp = func.Blueprint()
 

@@ -15,9 +15,9 @@ from management.terminal import counted, printable, say
 from moderation.container import NAME
 from moderation.deletions import AUDIT_TYPE
 from moderation.verification import ADDON
-from shared.database.container import Container
-from shared.models.base import Item
 from shared.models.user import User
+from shared.platform.database.container import Container
+from shared.platform.models import Item
 from shared.settings import Settings
 
 _AUDIT = "SELECT * FROM c WHERE c.type = @type"

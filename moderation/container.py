@@ -6,14 +6,14 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-from shared.database.client import open_container
-from shared.database.container import Container
+from shared.platform.database.client import open_container
+from shared.platform.database.container import Container
 
 NAME: Final = "moderation"
 
 
 def definitions() -> list[dict[str, Any]]:
-    """Return the container's definition, as in shared/database/containers.json."""
+    """Return the container's definition, as in shared/containers.json."""
     declared: list[dict[str, Any]] = json.loads(
         Path(__file__).with_name("containers.json").read_text(encoding="utf-8")
     )["containers"]

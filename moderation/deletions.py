@@ -15,16 +15,17 @@ from typing import Final
 from moderation.models import ReportedItem, entry_id
 from shared.data.blog import Blog
 from shared.data.comments import delete_comment, get_comment
-from shared.data.permissions import BackEnd, Caller
 from shared.data.posts import delete_post, get_post
 from shared.data.users import delete_user
-from shared.database.container import Container, patch_of
-from shared.database.refusals import ConditionFailed, ItemExists, ItemMissing
-from shared.errors import UserNotFound, VersionMismatch
-from shared.models.base import Item, Resource, is_item_id, now
+from shared.errors import UserNotFound
 from shared.models.comment import Comment
 from shared.models.post import Post
 from shared.models.user import User, is_deleted
+from shared.platform.database.container import Container, patch_of
+from shared.platform.database.refusals import ConditionFailed, ItemExists, ItemMissing
+from shared.platform.errors import VersionMismatch
+from shared.platform.http.callers import BackEnd, Caller
+from shared.platform.models import Item, Resource, is_item_id, now
 
 AUDIT_TYPE: Final = "audit"
 AUDIT_TTL_S: Final = 366 * 24 * 3600

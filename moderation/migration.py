@@ -13,11 +13,11 @@ from typing import Final
 from moderation.deletions import AUDIT_TYPE, ban
 from moderation.models import MOST_COUNTED, ReportedItem, entry_id, entry_of, still_counted
 from moderation.verification import rebuild
-from shared.data import idempotency
 from shared.data.blog import Blog
-from shared.database.container import Container
-from shared.database.refusals import ConditionFailed, ItemExists, ItemMissing
-from shared.models.base import Item
+from shared.platform.data import idempotency
+from shared.platform.database.container import Container
+from shared.platform.database.refusals import ConditionFailed, ItemExists, ItemMissing
+from shared.platform.models import Item
 
 _BANNED: Final = "SELECT c.id FROM c WHERE c.type = 'tombstone' AND c.isBanned = true"
 _OF_TYPE: Final = "SELECT * FROM c WHERE c.type = @type"

@@ -9,7 +9,8 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from shared.models.base import Date, Item, RequestModel, Resource, UserId, check_text, iso_utc
+from shared.models.base import UserId, check_text
+from shared.platform.models import Date, Item, RequestModel, Resource, iso_utc
 
 REASON_LENGTH: Final = 500
 # How long a report counts, and how long an entry lasts after its latest report.

@@ -13,7 +13,7 @@ from moderation.reports import list_reported
 from moderation.roles import ModeratorPage, moderates
 from moderation.settings import moderation_settings
 from shared.data.blog import open_blog
-from shared.http.calls import QUERY, Call
+from shared.platform.http.calls import QUERY, Call
 from web.extensions import EXTENSIONS, Extension
 from web.web_page import Context, WebPage
 

@@ -28,24 +28,17 @@ from moderation.models import (
 )
 from shared.data.blog import Blog
 from shared.data.comments import get_comment
-from shared.data.pages import Cursor, Page
 from shared.data.posts import get_post
 from shared.data.users import get_user
-from shared.database.container import Container
-from shared.database.refusals import ConditionFailed, ItemExists, ItemMissing
-from shared.errors import (
-    CommentNotFound,
-    DatabaseUnavailable,
-    ItemDamaged,
-    NotFound,
-    PostNotFound,
-    UserNotFound,
-    VersionMismatch,
-)
-from shared.models.base import Item, is_item_id, now
+from shared.errors import CommentNotFound, PostNotFound, UserNotFound
 from shared.models.user import is_deleted
-from shared.observability.logs import log
-from shared.observability.spans import trace_property
+from shared.platform.data.pages import Cursor, Page
+from shared.platform.database.container import Container
+from shared.platform.database.refusals import ConditionFailed, ItemExists, ItemMissing
+from shared.platform.errors import DatabaseUnavailable, ItemDamaged, NotFound, VersionMismatch
+from shared.platform.models import Item, is_item_id, now
+from shared.platform.observability.logs import log
+from shared.platform.observability.spans import trace_property
 
 # All readers of a popular post can report it at the same time, and each write is conditional on the last one.
 _ATTEMPTS: Final = 10

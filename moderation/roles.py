@@ -11,11 +11,10 @@ from typing import Any
 import azure.functions as func
 
 from moderation.settings import moderation_settings
-from shared.data.permissions import BackEnd
-from shared.errors import Forbidden
-from shared.http.callers import signed_in_caller
-from shared.http.calls import Call
-from shared.http.endpoints import Endpoint
+from shared.endpoints import Endpoint
+from shared.platform.errors import Forbidden
+from shared.platform.http.callers import BackEnd, signed_in_caller
+from shared.platform.http.calls import Call
 from web.web_page import WebPage
 
 # The name that App Service gives this provider. Users of another one might choose their roles themselves.

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from shared.settings import AppSettings, read_settings
+from shared.platform.settings import AppSettings, read_settings
 
 
 class ModerationSettings(AppSettings):

@@ -11,11 +11,11 @@ from management.item_count import ItemCount, number_of_items
 from management.verification.findings import EDIT_ITEM, REBUILD, Finding, Kind
 from moderation import container, deletions, models, reports
 from shared.data.blog import Blog
-from shared.database.container import Container
-from shared.database.refusals import ConditionFailed, ItemMissing
-from shared.models.base import Item, is_item_id, is_whole_number, parse_moment
 from shared.models.user import is_deleted
-from shared.propagation.concurrency import for_each
+from shared.platform.database.container import Container
+from shared.platform.database.refusals import ConditionFailed, ItemMissing
+from shared.platform.deliveries.concurrency import for_each
+from shared.platform.models import Item, is_item_id, is_whole_number, parse_moment
 
 _ALL: Final = "SELECT * FROM c"
 _PAGE_SIZE: Final = 1000

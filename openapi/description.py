@@ -14,13 +14,13 @@ from azure.functions.decorators.function_app import FunctionBuilder
 from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
-from shared import errors
-from shared.database.sessions import SESSION_HEADER, SESSION_HEADER_LENGTH
-from shared.http.calls import DEFAULT_PAGE, IDEMPOTENCY_KEY_LENGTH, PAGE_LIMIT
-from shared.http.endpoints import Endpoint, endpoint_of
-from shared.http.problems import MEDIA_TYPE, PROBLEMS, ProblemDetails
-from shared.models.base import Resource
-from shared.settings import AuthMode
+from shared.platform import errors
+from shared.platform.database.sessions import SESSION_HEADER, SESSION_HEADER_LENGTH
+from shared.platform.http.calls import DEFAULT_PAGE, IDEMPOTENCY_KEY_LENGTH, PAGE_LIMIT
+from shared.platform.http.endpoints import Endpoint, endpoint_of
+from shared.platform.http.problems import MEDIA_TYPE, PROBLEMS, ProblemDetails
+from shared.platform.models import Resource
+from shared.platform.settings import AuthMode
 
 JsonObject = dict[str, Any]
 
@@ -267,7 +267,7 @@ def _problems(operation: ApiOperation, auth: AuthMode) -> JsonObject:
 def _possible_errors(operation: ApiOperation, auth: AuthMode) -> list[type[Exception]]:
     possible: list[type[Exception]] = [errors.MalformedRequest, *operation.endpoint.errors]
     if not auth.users_sign_in:
-        possible = [error for error in possible if error is not errors.AlreadyRegistered]
+        possible = [error for error in possible if not issubclass(error, errors.AlreadyExists)]
     elif operation.needs_caller:
         possible += [errors.NotAuthenticated, errors.Forbidden]
         possible = list(dict.fromkeys(possible))
@@ -289,7 +289,7 @@ def _problem(status: int, group: Sequence[type[Exception]]) -> JsonObject:
         headers["Accept-Encoding"] = _HEADERS["Accept-Encoding"]
     if status in {429, 503}:
         headers["Retry-After"] = _HEADERS["Retry-After"]
-    if errors.AlreadyRegistered in group:
+    if any(issubclass(error, errors.AlreadyExists) for error in group):
         headers["Location"] = _HEADERS["Location"] | {"required": False}
     schema = _reference(ProblemDetails.__name__) | {"properties": {"type": {"enum": types}}}
     description = " ".join(map(meaning_of, group))

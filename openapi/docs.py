@@ -13,11 +13,11 @@ import azure.functions as func
 
 from functions import comments, feed, health, likes, posts, users
 from openapi.description import API_PATH, ApiOperation, describe, meaning_of, operations_of
-from shared.http.calls import QUERY, Call
-from shared.http.endpoints import Endpoint
-from shared.http.problems import PROBLEMS
-from shared.http.responses import CACHE_FOR_A_YEAR, CONTENT_SECURITY_POLICY, Response, document_response
-from shared.settings import app_settings
+from shared.platform.http.calls import QUERY, Call
+from shared.platform.http.endpoints import Endpoint
+from shared.platform.http.problems import PROBLEMS
+from shared.platform.http.responses import CACHE_FOR_A_YEAR, CONTENT_SECURITY_POLICY, Response, document_response
+from shared.platform.settings import app_settings
 
 bp = func.Blueprint()
 
@@ -82,7 +82,7 @@ def _page() -> Response:
     problems = "\n".join(
         f'<dt id="{problem.type.partition("#")[2]}">{html.escape(problem.title)} <span>{problem.status}</span></dt>\n'
         f"<dd>{html.escape(meaning_of(error))}</dd>"
-        for error, problem in PROBLEMS.items()
+        for error, problem in sorted(PROBLEMS.items(), key=lambda known: known[1].status)
     )
     headers = {
         "Content-Security-Policy": f"{CONTENT_SECURITY_POLICY}; form-action 'none'",

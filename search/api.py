@@ -11,14 +11,14 @@ import azure.functions as func
 
 from search.index import open_index
 from search.query import MOST_WORDS, QUERY_LENGTH, Order, Position, SearchQuery, search
-from shared.errors import ItemDamaged
-from shared.http.calls import QUERY, Call
-from shared.http.endpoints import Endpoint
-from shared.http.responses import Response, json_response
-from shared.models.base import Item
+from shared.endpoints import Endpoint
 from shared.models.comment import Comment
 from shared.models.post import Post, short_form
-from shared.observability.logs import log
+from shared.platform.errors import ItemDamaged
+from shared.platform.http.calls import QUERY, Call
+from shared.platform.http.responses import Response, json_response
+from shared.platform.models import Item
+from shared.platform.observability.logs import log
 
 bp = func.Blueprint()
 

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-from shared.database.client import open_container
-from shared.database.container import Container
+from shared.platform.database.client import open_container
+from shared.platform.database.container import Container
 
 INDEX: Final = "search"
 

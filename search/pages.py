@@ -15,11 +15,11 @@ from search.index import open_index
 from search.query import MOST_RESULTS, QUERY_LENGTH, Order, Position, SearchQuery, order_of, search
 from search.settings import search_settings
 from search.sitemaps import ADDRESS
-from shared.errors import MalformedRequest
-from shared.http.calls import QUERY, Call
-from shared.models.base import Item
 from shared.models.post import Post
 from shared.models.summary import plain_text
+from shared.platform.errors import MalformedRequest
+from shared.platform.http.calls import QUERY, Call
+from shared.platform.models import Item
 from web.extensions import EXTENSIONS, Extension
 from web.web_page import Context, WebPage
 

@@ -15,11 +15,12 @@ from typing import Any, Final, Literal, get_args
 
 from search.index import LANGUAGE
 from search.stop_words import stop_words
-from shared.database.container import Container
-from shared.errors import MalformedRequest
-from shared.models.base import Item, check_text
+from shared.models.base import check_text
 from shared.models.comment import Comment
 from shared.models.post import Post
+from shared.platform.database.container import Container
+from shared.platform.errors import MalformedRequest
+from shared.platform.models import Item
 
 Order = Literal["relevance", "date"]
 QUERY_LENGTH: Final = 200

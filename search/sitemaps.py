@@ -13,9 +13,9 @@ from typing import Final
 import azure.functions as func
 
 from search.index import open_index
-from shared.errors import MalformedRequest
-from shared.http.calls import QUERY, Call
 from shared.models.post import Post
+from shared.platform.errors import MalformedRequest
+from shared.platform.http.calls import QUERY, Call
 from web.web_page import Context, WebPage
 
 bp = func.Blueprint()

@@ -1,162 +1,29 @@
-"""Settings, read once from the environment. docs/settings.md lists them."""
+"""The settings of the blog, read once from the environment. docs/settings.md lists them."""
 
 from __future__ import annotations
 
-import base64
 import sys
-from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import cache
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Literal
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Field,
-    PositiveInt,
-    ValidationError,
-)
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic import Field
 
-# The values of `BLOG_TRANSACTIONS`.
+from shared.platform import settings as platform
+from shared.platform.settings import SettingsError, read_settings
+
 TransactionMode = Literal["batch", "procedure"]
 
 
-class SettingsError(Exception):
-    """A setting is missing or invalid. The message names all of them."""
+class Settings(platform.Settings):
+    """All settings of the core; a wing has its own."""
 
-
-class AuthMode(StrEnum):
-    """How commands are authenticated: the values of `BLOG_AUTH`."""
-
-    FUNCTION_KEY = "function-key"
-    APP_SERVICE = "app-service"
-
-    @property
-    def users_sign_in(self) -> bool:
-        """Whether commands come from users instead of a trusted back end."""
-        return self is not AuthMode.FUNCTION_KEY
-
-
-def _require_base64(key: str | None) -> str | None:
-    # The SDK decodes the key for each request, so a truncated one would fail only then.
-    if key is not None:
-        base64.b64decode(key, validate=True)
-    return key
-
-
-@dataclass(frozen=True)
-class Account:
-    """A Cosmos DB account. Without `key`, the app uses `DefaultAzureCredential`."""
-
-    endpoint: Annotated[str, Field(pattern=r"^https?://([\w.-]+|\[[\da-fA-F:.]+\])(:\d+)?/?$")]
-    key: Annotated[str | None, AfterValidator(_require_base64)] = field(default=None, repr=False)
-
-
-def _parse_account(value: object) -> object:
-    """The account from the text of `COSMOS`, or from `COSMOS__account…`, whose names arrive in lower case."""
-    if isinstance(value, str):
-        parts = dict(part.split("=", 1) for part in value.split(";") if "=" in part)
-        endpoint, key = parts.get("AccountEndpoint"), parts.get("AccountKey")
-        if not (endpoint and key):
-            raise ValueError
-        return {"endpoint": endpoint, "key": key}
-    if isinstance(value, dict):
-        return {"endpoint": value.get("accountendpoint"), "key": value.get("accountkey")}
-    return value
-
-
-class AppSettings(BaseSettings):
-    """The settings that are needed to register the functions. SettingsError shows a field's description as advice."""
-
-    model_config = SettingsConfigDict(
-        frozen=True,
-        env_ignore_empty=True,
-        env_nested_delimiter="__",
-        extra="ignore",
-        hide_input_in_errors=True,
-        populate_by_name=True,
-        validate_default=True,
-    )
-
-    auth: AuthMode = Field(
-        default=AuthMode.FUNCTION_KEY,
-        validation_alias="BLOG_AUTH",
-        description=f"one of {', '.join(AuthMode)}",
-    )
-    # Set by the platform. https://learn.microsoft.com/azure/app-service/reference-app-settings#authentication--authorization
-    platform_authenticates: str = Field(default="", validation_alias="WEBSITE_AUTH_ENABLED")
-    site_url: str = Field(
-        default="",
-        pattern=r"^(https?://[^\s/?#@]+)?$",
-        validation_alias="BLOG_SITE_URL",
-        description="an origin such as https://blog.example.com, without a path",
-    )
-    application_insights: str = Field(default="", validation_alias="APPLICATIONINSIGHTS_CONNECTION_STRING", repr=False)
-    otlp_endpoint: str = Field(default="", validation_alias="OTEL_EXPORTER_OTLP_ENDPOINT")
-    telemetry_disabled: str = Field(default="", validation_alias="OTEL_SDK_DISABLED")
-
-    @property
-    def telemetry(self) -> bool:
-        """Whether telemetry is exported. OpenTelemetry and Azure Monitor read the values themselves."""
-        return self.telemetry_disabled.lower() != "true" and bool(self.application_insights or self.otlp_endpoint)
-
-    @property
-    def can_sign_in(self) -> bool:
-        """Whether the platform authenticates users. If it does not, clients can forge the headers about them.
-
-        No documentation says that every plan sets its variable, and a deployment sets `BLOG_AUTH` before it enables
-        sign-in, so the app starts and refuses commands.
-        """
-        return self.auth.users_sign_in and self.platform_authenticates.lower() == "true"
-
-
-class Settings(AppSettings):
-    """All settings. The triggers' `connection="COSMOS"` determines the names of the settings of the account."""
-
-    account: Annotated[Account, NoDecode, BeforeValidator(_parse_account)] = Field(
-        validation_alias="COSMOS",
-        description="AccountEndpoint=…;AccountKey=…;, or COSMOS__accountEndpoint to use an identity",
-    )
-    database: str = Field(
-        pattern=r"^[^/\\#?]{0,254}[^/\\#? ]$",  # https://learn.microsoft.com/rest/api/cosmos-db/create-a-database
-        validation_alias="BLOG_DATABASE",
-        description=r"the name of the database, without / \ # ? and not ending with a space",
-    )
-    transactions: TransactionMode = Field(
-        default="batch", validation_alias="BLOG_TRANSACTIONS", description="batch or procedure"
-    )
-    delivery_deadline_s: PositiveInt = Field(
-        default=150,
-        validation_alias="BLOG_DELIVERY_DEADLINE_S",
-        description="a whole number of seconds, at least 1",
-    )
-
-
-Kind = TypeVar("Kind", bound=AppSettings)
-
-
-def read_settings(kind: type[Kind], **overrides: Any) -> Kind:
-    """Read settings from the environment, except `overrides`. Raises SettingsError, which quotes no values."""
-    try:
-        return kind(**overrides)
-    except ValidationError as error:
-        places = {fault["loc"][0] for fault in error.errors(include_url=False, include_input=False)}
-    # Pydantic names a field by its alias or, if it is nested, by its name.
-    faulty = [field for name, field in kind.model_fields.items() if places & {name, field.validation_alias}]
-    raise SettingsError("; ".join(f"set {field.validation_alias} to {field.description}" for field in faulty))
+    transactions: TransactionMode = Field(default="batch", description="batch or procedure")
 
 
 @cache
 def settings() -> Settings:
     """This process's settings. Raises SettingsError."""
     return read_settings(Settings)
-
-
-@cache
-def app_settings() -> AppSettings:
-    """This process's settings without those of the database, needed to register functions. Raises SettingsError."""
-    return read_settings(AppSettings)
 
 
 if __name__ == "__main__":  # `python -m local` checks all settings at once before it starts the app

@@ -17,12 +17,13 @@ from cosmos_emulator.loop_thread import LoopThread
 
 from management.provision import provision
 from shared.data.blog import Blog as StoredBlog
-from shared.database.client import connect
-from shared.database.container import Container
-from shared.models.base import Item
+from shared.platform.database.client import connect
+from shared.platform.database.container import Container
+from shared.platform.models import Item
+from shared.platform.settings import Account
 from shared.propagation.posts import handle_changed_posts
 from shared.propagation.users import handle_changed_users
-from shared.settings import Account, Settings, TransactionMode
+from shared.settings import Settings, TransactionMode
 from shared.transactions import transactions
 
 STORED_PROCEDURES = Path(__file__).parent.parent / "stored_procedures"

@@ -15,7 +15,8 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 from cosmos_emulator import EmulatorSettings
 
-from shared.settings import Account, Settings
+from shared.platform.settings import Account
+from shared.settings import Settings
 from tests.blog import EmulatorThread
 from tests.items import unique
 from tests.running_app import provisioned

@@ -16,7 +16,8 @@ from aiohttp import ClientSession
 from cosmos_emulator import EmulatorSettings
 from cosmos_emulator.latency import Latency
 
-from shared.settings import Account, Settings, TransactionMode
+from shared.platform.settings import Account
+from shared.settings import Settings, TransactionMode
 from tests.api import Api, ApiResponse
 from tests.blog import EmulatorThread
 from tests.items import unique

@@ -5,12 +5,12 @@ from __future__ import annotations
 import uuid
 from datetime import UTC, datetime, timedelta
 
-from shared.data.idempotency import idempotency_record
-from shared.models.base import Item, iso_utc
 from shared.models.comment import NewComment, comment_item
 from shared.models.like import like_item
 from shared.models.post import NewPost, post_item
 from shared.models.user import user_item
+from shared.platform.data.idempotency import idempotency_record
+from shared.platform.models import Item, iso_utc
 
 _START = datetime(2026, 1, 1, tzinfo=UTC)
 

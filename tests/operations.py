@@ -10,7 +10,7 @@ import azure.functions as func
 from azure.functions.decorators.function_app import FunctionBuilder
 
 from functions import comments, feed, health, likes, posts, users
-from shared.http.endpoints import Endpoint, endpoint_of
+from shared.platform.http.endpoints import Endpoint, endpoint_of
 
 MODULES = (users, posts, comments, likes, feed, health)
 

@@ -21,14 +21,15 @@ from unittest.mock import patch
 from urllib.error import HTTPError
 
 from management.provision import provision
-from shared.settings import Account, Kind, Settings, read_settings
+from shared.platform.settings import Account, Kind, read_settings
+from shared.settings import Settings
 
 REPOSITORY = Path(__file__).parent.parent
 TRIGGERS = ("on_posts_changed", "on_users_changed")
 # COSMOS is a connection string or, with two underscores, its parts.
-SETTING_NAMES = {str(setting.validation_alias) for setting in Settings.model_fields.values()} | {
-    f"COSMOS__account{part.name.title()}" for part in fields(Account)
-}
+SETTING_NAMES = {
+    str(field.validation_alias or f"BLOG_{name.upper()}") for name, field in Settings.model_fields.items()
+} | {f"COSMOS__account{part.name.title()}" for part in fields(Account)}
 _START_S = 60
 _STOP_S = 60
 _POLL_S = 0.02

@@ -13,14 +13,15 @@ import pytest
 from functions_host import FunctionsHost, HostSettings
 
 from infra.package import build
-from shared.database.client import connect
-from shared.database.retries import DELIVERY_RETRY_LEAST, DELIVERY_RETRY_MOST
-from shared.settings import Account, Settings
+from shared.platform.database.client import connect
+from shared.platform.database.retries import DELIVERY_RETRY_LEAST, DELIVERY_RETRY_MOST
+from shared.platform.settings import Account
+from shared.settings import Settings
 from tests.azure_runtime.environment import REPOSITORY, RuntimeUnavailable, runtime_python
 from tests.azure_runtime.process import RuntimeWorker, runtime_worker
 from tests.blog import Blog, EmulatorThread
 from tests.items import unique
-from tests.observability.sink import TelemetrySink
+from tests.platform.observability.sink import TelemetrySink
 from tests.polling import eventually
 from tests.running_app import environment_of, provisioned
 

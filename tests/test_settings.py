@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from shared.settings import Account, AuthMode, Settings, SettingsError
+from shared.platform.settings import Account, AuthMode, SettingsError
+from shared.settings import Settings
 from tests.running_app import SETTING_NAMES, settings_of
 
 ROOT = Path(__file__).parents[1]

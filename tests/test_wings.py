@@ -16,7 +16,8 @@ import pytest
 from aiohttp import ClientSession
 
 from infra.template import WINGS, take_off
-from shared.settings import Account, Settings
+from shared.platform.settings import Account
+from shared.settings import Settings
 from tests.api import Api
 from tests.blog import EmulatorThread
 from tests.items import unique

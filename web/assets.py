@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import azure.functions as func
 
-from shared.http.calls import QUERY, Call
-from shared.http.endpoints import Endpoint
-from shared.http.responses import CACHE_FOR_A_YEAR, Response, document_response
+from shared.endpoints import Endpoint
+from shared.platform.http.calls import QUERY, Call
+from shared.platform.http.responses import CACHE_FOR_A_YEAR, Response, document_response
 from web.avatars import avatar
 from web.static_files import asset
 

@@ -12,14 +12,15 @@ from functions.feed import front_page
 from shared.data import comments, likes, posts, users
 from shared.data.blog import open_blog
 from shared.data.posts import FRONT_PAGE_LENGTH
-from shared.http.calls import DEFAULT_PAGE, PAGE_LIMIT, QUERY, Call
-from shared.http.endpoints import Endpoint
-from shared.http.responses import Response
-from shared.models.base import CommentContent, PostContent, RequestModel
+from shared.endpoints import Endpoint
+from shared.models.base import CommentContent, PostContent
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import Post
 from shared.models.user import User
+from shared.platform.http.calls import DEFAULT_PAGE, PAGE_LIMIT, QUERY, Call
+from shared.platform.http.responses import Response
+from shared.platform.models import RequestModel
 from shared.settings import settings
 from web.web_page import Context, WebPage, fragment
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from shared.models.base import parse_moment
+from shared.platform.models import parse_moment
 
 _DAY = 24 * 3600
 # Older dates are absolute: "12 months ago" says too little, and most posts would show it.

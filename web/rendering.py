@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from shared.models.base import COMMENT_LENGTH, POST_LENGTH, TITLE_LENGTH, USERNAME_LENGTH
 from shared.models.summary import summary
-from shared.settings import app_settings
+from shared.platform.settings import app_settings
 from web.avatars import avatar
 from web.extensions import EXTENSIONS
 from web.links import linked

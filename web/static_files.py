@@ -9,7 +9,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from shared.http.responses import CACHE_FOR_A_YEAR, Response, document_response
+from shared.platform.http.responses import CACHE_FOR_A_YEAR, Response, document_response
 from web.extensions import EXTENSIONS
 
 _FOLDER = Path(__file__).parent

@@ -11,14 +11,16 @@ from urllib.parse import urlsplit
 
 import azure.functions as func
 
-from shared.database.scope import Scope
-from shared.database.sessions import SESSION_HEADER, Session
-from shared.errors import CommentNotFound, MalformedRequest
-from shared.http.callers import signed_in_caller
-from shared.http.endpoints import Endpoint, Handler, path_of
-from shared.http.problems import problem_response
-from shared.http.responses import CONTENT_SECURITY_POLICY, Response, document_response, http_response
-from shared.settings import app_settings
+from shared.endpoints import Endpoint
+from shared.errors import CommentNotFound
+from shared.platform.database.scope import Scope
+from shared.platform.database.sessions import SESSION_HEADER, Session
+from shared.platform.errors import MalformedRequest
+from shared.platform.http.callers import signed_in_caller
+from shared.platform.http.endpoints import Handler, path_of
+from shared.platform.http.problems import problem_response
+from shared.platform.http.responses import CONTENT_SECURITY_POLICY, Response, document_response, http_response
+from shared.platform.settings import app_settings
 from web import extensions
 
 _HEADERS = {

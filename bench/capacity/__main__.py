@@ -16,7 +16,7 @@ from bench.report import machine
 from bench.servers import REPOSITORY
 from bench.tables import number, people, percent, table
 from bench.timing import BenchmarkError
-from shared.errors import DatabaseUnavailable
+from shared.platform.errors import DatabaseUnavailable
 
 BEGIN: Final = "<!-- tables: begin, written by python -m bench.capacity --write -->"
 END: Final = "<!-- tables: end -->"

@@ -22,13 +22,13 @@ from bench.servers import Server, emulator
 from management.account import open_blog
 from management.provision import provision
 from shared.data.blog import Blog
-from shared.data.permissions import BackEnd
 from shared.data.posts import edit_post
 from shared.data.username_reservations import reservation_id
 from shared.data.users import edit_user
-from shared.models.base import Item
 from shared.models.post import PostChanges
 from shared.models.user import UserChanges
+from shared.platform.http.callers import BackEnd
+from shared.platform.models import Item
 
 # Arguments: the blog, a post's number, and the user.
 Command = Callable[[Blog, int, Item], Awaitable[object]]

@@ -20,12 +20,13 @@ from cosmos_emulator import CosmosEmulator, EmulatorSettings
 
 from bench.request_charges import TEXT
 from management.provision import provision
-from shared.database.container import Container
-from shared.database.containers import POSTS
-from shared.errors import DatabaseThrottled
+from shared.containers import POSTS
 from shared.models.like import like_item
 from shared.models.post import NewPost, post_item
-from shared.settings import Account, Settings
+from shared.platform.database.container import Container
+from shared.platform.errors import DatabaseThrottled
+from shared.platform.settings import Account
+from shared.settings import Settings
 from shared.transactions import Transactions, transactions
 from shared.transactions.batches import add_item
 

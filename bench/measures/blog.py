@@ -13,8 +13,8 @@ from bench.report import TargetResult
 from bench.servers import connect, emulator, functions_host
 from bench.timing import Action, in_turn
 from management.provision import provision
-from shared.database.container import Container
-from shared.database.containers import POSTS
+from shared.containers import POSTS
+from shared.platform.database.container import Container
 
 _DATABASE: Final = "blog"
 _WARM_UP: Final = 50

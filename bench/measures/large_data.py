@@ -15,10 +15,10 @@ from bench.servers import connect, emulator
 from bench.timing import exhaust
 from management.account import open_blog
 from management.provision import provision
+from shared.containers import FEED, POSTS, USERS
 from shared.data.blog import Blog
 from shared.data.comments import list_comments
 from shared.data.posts import FRONT_PAGE_LENGTH, get_post, list_posts_of_user, list_recent_posts
-from shared.database.containers import FEED, POSTS, USERS
 
 _DATABASE: Final = "large"
 _ITEMS: Final = 1_000_000  # in each container

@@ -17,7 +17,7 @@ from functions_host.cosmos_trigger.partitions import read_partitions
 
 from bench.models.interface import ChangeFeed, Model
 from bench.timing import BenchmarkError
-from shared.models.base import Item
+from shared.platform.models import Item
 
 PAGE_SIZE: Final = 100
 _MOST_ROUNDS: Final = 50

@@ -20,7 +20,7 @@ from bench.models.loading import emulated
 from bench.models.observation import observed
 from bench.models.v1 import rows_across
 from bench.timing import BenchmarkError
-from shared.models.base import Item
+from shared.platform.models import Item
 
 LATENCY: Final = "10ms"
 AUTHORS: Final = 50

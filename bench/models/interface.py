@@ -17,7 +17,7 @@ from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
 
 from bench.models.plan import ArticlePlan
 from bench.timing import until
-from shared.models.base import Item
+from shared.platform.models import Item
 from shared.settings import Settings
 
 FRONT_PAGE_LENGTH: Final = 100

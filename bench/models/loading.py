@@ -18,8 +18,8 @@ from bench.models.interface import ContainerPlan, Model
 from bench.models.observation import observed_client
 from bench.models.plan import ArticlePlan
 from bench.servers import PARTITIONS, emulator
-from shared.database.containers import POSTS
-from shared.models.base import Item
+from shared.containers import POSTS
+from shared.platform.models import Item
 from shared.settings import Settings
 
 _AT_ONCE: Final = 20_000  # lines per import call

@@ -13,7 +13,7 @@ from typing import ClassVar, Final
 
 from management.seeding.plan import Range, SeedPlan
 from management.seeding.prose import SUBJECTS, Prose, Subject
-from shared.models.base import Item
+from shared.platform.models import Item
 
 # Characters per post or comment, fitted to the article's C3.
 TEXT_LENGTH: Final = 1480

@@ -11,10 +11,10 @@ from bench.loading import send_batches
 from bench.models.loading import emulated
 from bench.models.project_model import ProjectModel
 from bench.models.request_costs import Cost, measure
-from shared.models.base import iso_utc
 from shared.models.comment import NewComment, comment_item
 from shared.models.like import like_item
 from shared.models.user import user_item
+from shared.platform.models import iso_utc
 
 COMMENTS: Final = 20
 LIKES: Final = (0, 100_000)

@@ -25,20 +25,20 @@ from bench.models.interface import (
 from bench.models.plan import ArticlePlan
 from management.newest import Newest
 from management.provision import provision
+from shared.containers import FAILURES, FEED, POSTS, USERS, container_definitions
 from shared.data.blog import Blog
 from shared.data.comments import create_comment, list_comments
 from shared.data.likes import create_like, list_likes
-from shared.data.permissions import BackEnd
 from shared.data.posts import FRONT_PAGE_LENGTH, create_post, edit_post, get_post, list_posts_of_user, list_recent_posts
 from shared.data.username_reservations import reservation_item
 from shared.data.users import create_user, edit_user, get_user
-from shared.database.container import Container
-from shared.database.containers import FAILURES, FEED, POSTS, USERS, container_definitions
-from shared.models.base import Item
 from shared.models.comment import NewComment
 from shared.models.like import NewLike
 from shared.models.post import NewPost, PostChanges, short_form
 from shared.models.user import NewUser, UserChanges, name_version
+from shared.platform.database.container import Container
+from shared.platform.http.callers import BackEnd
+from shared.platform.models import Item
 from shared.propagation.posts import handle_changed_posts
 from shared.propagation.users import handle_changed_users
 from shared.settings import Settings, TransactionMode

@@ -15,7 +15,7 @@ from bench.models.plan import ArticlePlan
 from bench.models.project_model import ProjectModel, ProjectModelWithProcedures
 from bench.models.requests import Exhibits, Writers, reads, writes
 from bench.timing import Action, Times, in_turn
-from shared.database.containers import POSTS
+from shared.containers import POSTS
 
 # Charges rarely vary, but on a busy machine a page can end early and cost one more call.
 _OBSERVED: Final = 5

@@ -27,8 +27,8 @@ from bench.models.interface import (
     user_of,
 )
 from bench.models.plan import ArticlePlan
-from shared.models.base import Item, now
 from shared.models.summary import summary
+from shared.platform.models import Item, now
 
 # Rows per page and physical partition of an ordered cross-partition query, fitted to the article's Q6 (specification of
 # the charges, section 3, k).

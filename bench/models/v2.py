@@ -34,8 +34,8 @@ from bench.models.v1 import (
     rows_across,
     stored,
 )
-from shared.models.base import Item
 from shared.models.summary import summary
+from shared.platform.models import Item
 
 POSTS: Final = replace(v1.POSTS, procedures=("createComment", "createLike", "updateUsernames"))
 POSTS_WITH_NAME: Final = "SELECT DISTINCT VALUE c.postId FROM c WHERE c.userId = @userId"

@@ -17,8 +17,8 @@ from bench.models.plan import ArticlePlan
 from bench.models.v1 import MOST_RECENT, new_id, newest_first, rows_in
 from bench.models.v2 import POSTS, V2, as_kept
 from management.newest import Newest
-from shared.models.base import Item, iso_utc, parse_moment
 from shared.models.summary import summary
+from shared.platform.models import Item, iso_utc, parse_moment
 
 USERS: Final = ContainerPlan({"id": "users", "partitionKey": {"paths": ["/userId"], "kind": "Hash", "version": 2}})
 FEED: Final = ContainerPlan(

@@ -14,8 +14,8 @@ from azure.cosmos.aio import ContainerProxy
 from bench.models.interface import FRONT_PAGE_LENGTH, ChangeFeed, ContainerPlan, PostView
 from bench.models.v1 import USERS, rows_in
 from bench.models.v2 import POSTS, POSTS_WITH_NAME, V2, short
-from shared.database.containers import container_definitions
-from shared.models.base import Item
+from shared.containers import container_definitions
+from shared.platform.models import Item
 
 # All that a list of posts shows. An index has no WHERE, so comments and likes are in it, too.
 PROPERTIES: Final = (

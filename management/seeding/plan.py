@@ -17,11 +17,11 @@ from typing import ClassVar, Self
 
 from management.seeding.names import Names
 from management.seeding.prose import SUBJECTS, Prose
-from shared.models.base import Item, iso_utc
 from shared.models.comment import NewComment, comment_item
 from shared.models.like import like_item
 from shared.models.post import NewPost, post_item
 from shared.models.user import user_item
+from shared.platform.models import Item, iso_utc
 
 _NAMESPACE = uuid.UUID("3c0b7f5a-2a53-5f6c-9a57-1f3f0a4b8e21")
 # Ages. No post is newer than the last one, so that new posts are ahead of the sample.

@@ -15,11 +15,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
-from shared.models.base import Item, iso_utc
 from shared.models.comment import NewComment, comment_item
 from shared.models.like import like_item
 from shared.models.post import NewPost, post_item
 from shared.models.user import user_item
+from shared.platform.models import Item, iso_utc
 
 _POSTS = Path(__file__).with_name("posts")
 _NAMESPACE = uuid.UUID("8f1d6c1e-5e0b-5c4f-9f0e-2d7a4b6c9e13")

@@ -24,12 +24,12 @@ from management.newest import Newest
 from shared.data.blog import Blog
 from shared.data.posts import FRONT_PAGE_LENGTH
 from shared.data.username_reservations import reservation_id, reservation_item
-from shared.database.container import Container
-from shared.database.refusals import BatchRefused, ItemExists
-from shared.models.base import Item, parse_moment
 from shared.models.post import Post, short_form
 from shared.models.user import name_version
-from shared.propagation.concurrency import for_each
+from shared.platform.database.container import Container
+from shared.platform.database.refusals import BatchRefused, ItemExists
+from shared.platform.deliveries.concurrency import for_each
+from shared.platform.models import Item, parse_moment
 from shared.propagation.copies import Copies, FrontPageIndex, trim
 
 # https://learn.microsoft.com/azure/cosmos-db/concepts-limits#transactional-batch-operations

@@ -20,16 +20,18 @@ from management.verification.findings import EDIT_ITEM, NEW_ID, REBUILD, Finding
 from management.verification.invariants import expires, is_username, is_version, violated
 from management.verification.places import Place
 from management.verification.prefixed_texts import restored_texts
-from shared.data import idempotency, user_data, username_reservations
+from shared.data import user_data, username_reservations
 from shared.data.blog import Blog
 from shared.data.posts import FRONT_PAGE_LENGTH
-from shared.database.container import Container, is_addressable
-from shared.errors import ItemDamaged
-from shared.models.base import DELETED_TYPE, Item, Resource, integer_of, is_item_id
+from shared.models.base import DELETED_TYPE
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import Post, short_form, version_of
 from shared.models.user import User
+from shared.platform.data import idempotency
+from shared.platform.database.container import Container, is_addressable
+from shared.platform.errors import ItemDamaged
+from shared.platform.models import Item, Resource, integer_of, is_item_id
 
 _PAGE_SIZE = 1000
 

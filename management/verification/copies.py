@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 
-from shared.database.container import Container
-from shared.models.base import Item
 from shared.models.post import Post, short_form
+from shared.platform.database.container import Container
+from shared.platform.models import Item
 
 # The fields of a short form; a test compares them.
 FIELDS = (

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from management.verification.invariants import is_version
-from shared.database.container import Container
-from shared.errors import DatabaseUnavailable
-from shared.models.base import Item, integer_of
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import Post
+from shared.platform.database.container import Container
+from shared.platform.errors import DatabaseUnavailable
+from shared.platform.models import Item, integer_of
 
 _COUNT = "SELECT VALUE COUNT(1) FROM c WHERE c.type = @type"
 # Comments and likes write their post, so a busy post needs several attempts.

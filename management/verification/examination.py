@@ -14,12 +14,13 @@ from management.verification.places import Place, container_of
 from management.verification.prefixed_texts import restored_texts
 from shared.data import username_reservations
 from shared.data.blog import Blog
-from shared.models.base import DELETED_TTL_S, DELETED_TYPE, Item, integer_of, is_item_id
+from shared.models.base import DELETED_TTL_S, DELETED_TYPE
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import Post
 from shared.models.user import User, is_deleted, name_version
-from shared.propagation.concurrency import for_each
+from shared.platform.deliveries.concurrency import for_each
+from shared.platform.models import Item, integer_of, is_item_id
 from shared.propagation.copies import FrontPageIndex
 
 _LASTING = (

@@ -13,11 +13,12 @@ from typing import Any
 
 from management.verification.findings import Kind
 from shared.data import username_reservations
-from shared.database.container import is_addressable
-from shared.errors import ItemDamaged
-from shared.models.base import DELETED_TTL_S, Item, is_item_id, is_whole_number, parse_moment
+from shared.models.base import DELETED_TTL_S
 from shared.models.characters import is_blank
 from shared.models.user import User, username_to_copy
+from shared.platform.database.container import is_addressable
+from shared.platform.errors import ItemDamaged
+from shared.platform.models import Item, is_item_id, is_whole_number, parse_moment
 
 # Cosmos DB stores numbers as IEEE 754 doubles: https://www.rfc-editor.org/rfc/rfc8259#section-6
 _LARGEST_NUMBER = 2**53 - 1

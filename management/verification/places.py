@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from shared.containers import FEED, POSTS, USERS
 from shared.data.blog import Blog
-from shared.database.container import Container
-from shared.database.containers import FEED, POSTS, USERS
+from shared.platform.database.container import Container
 
 
 @dataclass(frozen=True)

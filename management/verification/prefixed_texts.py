@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from shared.models.base import Item
+from shared.platform.models import Item
 
 _TEXTS = ("title", "content")
 # A text that already started with the prefix got another one.

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 from async_lru import alru_cache
 
-from shared.database.client import open_container
-from shared.database.container import Container
-from shared.database.containers import FAILURES, FEED, POSTS, USERS
+from shared.containers import FAILURES, FEED, POSTS, USERS
+from shared.platform.database.client import open_container
+from shared.platform.database.container import Container
 from shared.settings import settings
 from shared.transactions import Transactions, transactions
 

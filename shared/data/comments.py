@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from shared.data.blog import Blog
-from shared.data.idempotency import idempotency_record, new_id, require_recorded
-from shared.data.pages import Cursor, Page, read_page
-from shared.data.permissions import Caller, SignedIn
 from shared.data.posts import get_post, list_responses, require_post
 from shared.data.users import get_user
-from shared.database.container import Container
-from shared.database.refusals import ItemExists
-from shared.errors import CommentNotFound, Forbidden
-from shared.models.base import Item, is_item_id, now
+from shared.errors import CommentNotFound
 from shared.models.comment import Comment, NewComment, comment_item
-from shared.observability.spans import trace_property
+from shared.platform.data.idempotency import idempotency_record, new_id, require_recorded
+from shared.platform.data.pages import Cursor, Page, read_page
+from shared.platform.database.container import Container
+from shared.platform.database.refusals import ItemExists
+from shared.platform.errors import Forbidden
+from shared.platform.http.callers import Caller, SignedIn
+from shared.platform.models import Item, is_item_id, now
+from shared.platform.observability.spans import trace_property
 from shared.transactions.batches import remove_item
 
 

@@ -11,10 +11,10 @@ from typing import Any
 from async_lru import alru_cache
 
 from shared.data.posts import FRONT_PAGE_LENGTH, list_recent_posts
-from shared.database.container import Container
-from shared.database.retries import FRONT_PAGE_DEADLINE_S
-from shared.database.scope import deadline
 from shared.models.post import Post
+from shared.platform.database.container import Container
+from shared.platform.database.retries import FRONT_PAGE_DEADLINE_S
+from shared.platform.database.scope import deadline
 
 CACHE_S = 1.0
 # A query that takes longer is cancelled and sent again: its connection may be dead, and other requests wait for it.

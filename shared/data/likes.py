@@ -6,16 +6,16 @@ from collections.abc import Collection
 from contextlib import suppress
 
 from shared.data.blog import Blog
-from shared.data.pages import Cursor, Page
 from shared.data.posts import list_responses
 from shared.data.users import get_user
-from shared.database.container import Container
-from shared.database.refusals import ItemExists
-from shared.database.retries import ENTRY_ATTEMPTS
-from shared.errors import DatabaseUnavailable
-from shared.models.base import Item, now
 from shared.models.like import Like, NewLike, like_item
-from shared.observability.spans import trace_property
+from shared.platform.data.pages import Cursor, Page
+from shared.platform.database.container import Container
+from shared.platform.database.refusals import ItemExists
+from shared.platform.database.retries import ENTRY_ATTEMPTS
+from shared.platform.errors import DatabaseUnavailable
+from shared.platform.models import Item, now
+from shared.platform.observability.spans import trace_property
 from shared.transactions.batches import remove_item
 
 

@@ -1,30 +1,17 @@
-"""Callers of commands, and what they can edit and delete.
+"""What callers of commands can do.
 
-Authors edit and delete what they have written, and delete the comments on their posts. A trusted back end edits posts,
-and deletes all posts, comments and accounts.
+A caller who signs in acts as their own user only, in every command that names a user in its path or body. Authors edit
+and delete what they have written, and delete the comments on their posts: the commands in shared/data/ check it. A
+trusted back end edits posts, and deletes all posts, comments and accounts.
 """
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Collection
-from dataclasses import dataclass
+from shared.platform.errors import Forbidden
+from shared.platform.http.callers import Caller, SignedIn
 
 
-@dataclass(frozen=True)
-class BackEnd:
-    """A trusted back end, which acts as any user."""
-
-
-@dataclass(frozen=True)
-class SignedIn:
-    """A caller who signs in. `user` is the ID of the user they act as, who may not exist yet."""
-
-    user: uuid.UUID
-
-    def is_one_of(self, user_ids: Collection[str]) -> bool:
-        """Return whether they act as one of these users."""
-        return str(self.user) in user_ids
-
-
-Caller = BackEnd | SignedIn
+def require_can_act_as(caller: Caller, user_id: str) -> None:
+    """Raise Forbidden unless the caller acts as this user."""
+    if isinstance(caller, SignedIn) and not caller.is_one_of([user_id]):
+        raise Forbidden(f"You cannot act as the user {user_id!r}; your user ID is {str(caller.user)!r}.")

@@ -12,16 +12,18 @@ from contextlib import suppress
 from uuid import uuid4
 
 from shared.data.blog import Blog
-from shared.data.idempotency import create_recorded, idempotency_record, new_id, require_recorded
-from shared.data.pages import Cursor, Page, newest_first, read_page, without_damaged
-from shared.data.permissions import Caller, SignedIn
 from shared.data.users import get_user
-from shared.database.container import Container, patch_of
-from shared.database.refusals import ConditionFailed, ItemExists, ItemMissing
-from shared.errors import Forbidden, PostNotFound, UserNotFound, VersionMismatch
-from shared.models.base import DELETED_TTL_S, DELETED_TYPE, Item, ItemOfPost, now
+from shared.errors import PostNotFound, UserNotFound
+from shared.models.base import DELETED_TTL_S, DELETED_TYPE, ItemOfPost
 from shared.models.post import EMPTIED, HAS_COUNTABLE_VERSION, NewPost, Post, PostChanges, existing_post, post_item
-from shared.observability.spans import trace_property
+from shared.platform.data.idempotency import create_recorded, idempotency_record, new_id, require_recorded
+from shared.platform.data.pages import Cursor, Page, newest_first, read_page, without_damaged
+from shared.platform.database.container import Container, patch_of
+from shared.platform.database.refusals import ConditionFailed, ItemExists, ItemMissing
+from shared.platform.errors import Forbidden, VersionMismatch
+from shared.platform.http.callers import Caller, SignedIn
+from shared.platform.models import Item, now
+from shared.platform.observability.spans import trace_property
 
 # Posts on the front page. Also in stored_procedures/truncateFeed.js; a test compares them.
 FRONT_PAGE_LENGTH = 100

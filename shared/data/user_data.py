@@ -14,17 +14,18 @@ from dataclasses import dataclass
 from typing import Final
 
 from shared.data.blog import Blog
-from shared.data.pages import Page, is_readable
 from shared.data.users import get_user
-from shared.database.container import Container, patch_of
-from shared.database.refusals import ConditionFailed, ItemExists, ItemMissing
-from shared.database.retries import ENTRY_ATTEMPTS
-from shared.errors import DatabaseUnavailable, MalformedRequest, TooManyExports
-from shared.models.base import Item, Resource
+from shared.errors import TooManyExports
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import Post
 from shared.models.user import User
+from shared.platform.data.pages import Page, is_readable
+from shared.platform.database.container import Container, patch_of
+from shared.platform.database.refusals import ConditionFailed, ItemExists, ItemMissing
+from shared.platform.database.retries import ENTRY_ATTEMPTS
+from shared.platform.errors import DatabaseUnavailable, MalformedRequest
+from shared.platform.models import Item, Resource
 
 RESOURCES: Final[dict[str, type[Resource]]] = {each.TYPE: each for each in (User, Post, Comment, Like)}
 # Pages that a signed-in user gets until they ask for none for an hour. All count, because a cursor can be forged.

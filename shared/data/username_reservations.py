@@ -18,14 +18,17 @@ import unicodedata
 from contextlib import suppress
 from dataclasses import dataclass
 
-from shared.database.container import Container, patch_of
-from shared.database.refusals import ConditionFailed, ItemExists, ItemMissing
-from shared.database.retries import RESERVE_ATTEMPTS
-from shared.errors import DatabaseUnavailable, ItemDamaged, UsernameTaken
-from shared.models.base import Item, is_item_id
+from shared.errors import UsernameTaken
 from shared.models.user import User, is_deleted, name_version
+from shared.platform.database.container import Container, patch_of
+from shared.platform.database.refusals import ConditionFailed, ItemExists, ItemMissing
+from shared.platform.database.retries import RESERVE_ATTEMPTS
+from shared.platform.errors import DatabaseUnavailable, ItemDamaged
+from shared.platform.models import Item, is_item_id
+from shared.platform.observability.privacy import private_prefixes
 
 TYPE = "username"
+private_prefixes.add(f"{TYPE}:")
 # Longer than any request, so a reservation is not taken over before its user is written.
 ABANDONED_AFTER_S = 60
 

@@ -12,20 +12,8 @@ import uuid
 from collections.abc import Collection
 from contextlib import suppress
 
-from shared.data.idempotency import create_recorded, idempotency_record, is_recorded, new_id
 from shared.data.username_reservations import give_back, reservation_id, reserve
-from shared.database.container import Container
-from shared.database.refusals import ConditionFailed, ItemExists
-from shared.database.retries import RENAME_ATTEMPTS, RENAME_WAIT_S
-from shared.errors import (
-    AccountDeleted,
-    AlreadyRegistered,
-    DatabaseUnavailable,
-    IdempotencyKeyReused,
-    UserNotFound,
-    VersionMismatch,
-)
-from shared.models.base import Item, is_item_id, now
+from shared.errors import AccountDeleted, AlreadyRegistered, UserNotFound
 from shared.models.user import (
     NewUser,
     User,
@@ -36,7 +24,13 @@ from shared.models.user import (
     tombstone_of,
     user_item,
 )
-from shared.observability.spans import trace_property
+from shared.platform.data.idempotency import create_recorded, idempotency_record, is_recorded, new_id
+from shared.platform.database.container import Container
+from shared.platform.database.refusals import ConditionFailed, ItemExists
+from shared.platform.database.retries import RENAME_ATTEMPTS, RENAME_WAIT_S
+from shared.platform.errors import DatabaseUnavailable, IdempotencyKeyReused, VersionMismatch
+from shared.platform.models import Item, is_item_id, now
+from shared.platform.observability.spans import trace_property
 
 
 async def create_user(users: Container, new: NewUser, *, idempotency_key: str | None) -> Item:
@@ -56,7 +50,8 @@ async def create_user(users: Container, new: NewUser, *, idempotency_key: str | 
 
 
 async def register_user(users: Container, new: NewUser, *, user_id: str, idempotency_key: str | None) -> Item:
-    """C1 for a caller who signs in, whose user has a fixed id (shared/http/callers.py): a point read and two writes.
+    """C1 for a caller who signs in, whose user has a fixed id (platform/http/callers.py): a point read and two
+    writes.
 
     Concurrent registrations create one user, and the others release their usernames. A registration without a key
     gets a random one. If the SDK resends the write because its response was lost, the record shows that it is not a

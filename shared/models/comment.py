@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from shared.models.base import CommentContent, Date, Item, ItemOfPost, RequestModel, UserId
+from shared.models.base import CommentContent, ItemOfPost, UserId
 from shared.models.user import author_properties
+from shared.platform.models import Date, Item, RequestModel
 
 
 class NewComment(RequestModel):

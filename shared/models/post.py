@@ -8,21 +8,10 @@ from typing import Any, ClassVar, Final, Literal, Self
 from pydantic.json_schema import SkipJsonSchema
 
 from shared.errors import PostNotFound
-from shared.models.base import (
-    Date,
-    Item,
-    ItemOfPost,
-    PostContent,
-    RequestModel,
-    Title,
-    UserId,
-    integer_of,
-    is_whole_number,
-    iso_utc,
-    parse_moment,
-)
+from shared.models.base import ItemOfPost, PostContent, Title, UserId
 from shared.models.summary import summary
 from shared.models.user import author_properties
+from shared.platform.models import Date, Item, RequestModel, integer_of, is_whole_number, iso_utc, parse_moment
 
 
 class NewPost(RequestModel):

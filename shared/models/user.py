@@ -8,18 +8,8 @@ from typing import Any, ClassVar, Literal
 from urllib.parse import quote
 
 from shared.errors import TooManyRenames
-from shared.models.base import (
-    DELETED_TTL_S,
-    DELETED_TYPE,
-    Date,
-    Item,
-    RequestModel,
-    Resource,
-    UserId,
-    Username,
-    parse_moment,
-    string_of,
-)
+from shared.models.base import DELETED_TTL_S, DELETED_TYPE, UserId, Username
+from shared.platform.models import Date, Item, RequestModel, Resource, parse_moment, string_of
 
 # Renames that the users change feed has not finished. More are refused: otherwise, one user could make their item, and
 # each of its deliveries, ever larger.

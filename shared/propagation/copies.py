@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from functools import partial
 
 from shared.data.posts import FRONT_PAGE_LENGTH
-from shared.database.container import BATCH_LIMIT, Container, is_addressable, patch_of
-from shared.database.refusals import BatchRefused, ConditionFailed, ItemExists, ItemMissing
-from shared.database.retries import COPY_ATTEMPTS
-from shared.errors import DatabaseRefusal, DatabaseUnavailable, NoProgress
-from shared.models.base import Item
 from shared.models.post import Post, short_form, version_of
-from shared.propagation.concurrency import for_each
+from shared.platform.database.container import BATCH_LIMIT, Container, is_addressable, patch_of
+from shared.platform.database.refusals import BatchRefused, ConditionFailed, ItemExists, ItemMissing
+from shared.platform.database.retries import COPY_ATTEMPTS
+from shared.platform.deliveries.concurrency import for_each
+from shared.platform.errors import DatabaseRefusal, DatabaseUnavailable, NoProgress
+from shared.platform.models import Item
 
 # The properties that change after creation. One patch can have ten operations.
 _CHANGING = ("userUsername", "title", "content", "commentCount", "likeCount", "version", "editedDate")

@@ -13,17 +13,18 @@ from contextlib import suppress
 from functools import partial
 from typing import Final
 
-from shared.data.permissions import BackEnd
 from shared.data.posts import delete_post
-from shared.database.container import Container, patch_of
-from shared.database.refusals import ConditionFailed, ItemMissing
 from shared.errors import PostNotFound
-from shared.models.base import DELETED_TYPE, Item
+from shared.models.base import DELETED_TYPE
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import Post
+from shared.platform.database.container import Container, patch_of
+from shared.platform.database.refusals import ConditionFailed, ItemMissing
+from shared.platform.deliveries.pacing import Pace
+from shared.platform.http.callers import BackEnd
+from shared.platform.models import Item
 from shared.propagation.fan_out import ITEMS_PER_TRANSACTION, fan_out, write_batch, write_found
-from shared.propagation.pacing import Pace
 from shared.transactions.batches import expiries, remove_items
 
 # A damaged post in the partition of another one is left, because deleting it would delete the other post.

@@ -6,13 +6,13 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 
-from shared.database.container import Container, Operation
-from shared.database.refusals import BatchRefused
-from shared.database.retries import FAN_OUT_REFUSALS
-from shared.errors import DatabaseUnavailable, NoProgress
-from shared.models.base import Item
-from shared.propagation.concurrency import for_each
-from shared.propagation.delivery import DATABASE_ERRORS
+from shared.platform.database.container import Container, Operation
+from shared.platform.database.refusals import BatchRefused
+from shared.platform.database.retries import FAN_OUT_REFUSALS
+from shared.platform.deliveries.concurrency import for_each
+from shared.platform.deliveries.delivery import DATABASE_ERRORS
+from shared.platform.errors import DatabaseUnavailable, NoProgress
+from shared.platform.models import Item
 
 # Transactions in one post.
 MAX_TRANSACTIONS: Final = 10_000

@@ -16,19 +16,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from shared.data.blog import Blog
-from shared.database.container import BATCH_LIMIT, Container, is_addressable
-from shared.models.base import DELETED_TYPE, Item, integer_of, is_item_id, string_of
+from shared.models.base import DELETED_TYPE
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import Post, short_form, version_of
 from shared.models.user import is_deleted
-from shared.observability.spans import current_traceparent, span, writer_of
+from shared.platform.database.container import BATCH_LIMIT, Container, is_addressable
+from shared.platform.deliveries.delivery import DATABASE_ERRORS, handle_each
+from shared.platform.deliveries.pacing import Pace
+from shared.platform.models import Item, integer_of, is_item_id, string_of
+from shared.platform.observability.spans import current_traceparent, span, writer_of
 from shared.propagation.change_feeds import POSTS_CHANGE_FEED
 from shared.propagation.copies import Copies, FrontPageIndex, refill, trim
-from shared.propagation.delivery import DATABASE_ERRORS, handle_each
 from shared.propagation.erasure import erase_in_post
 from shared.propagation.fan_out import write_batch, write_found
-from shared.propagation.pacing import Pace
 from shared.propagation.rename import is_outdated, rename_in_post
 from shared.transactions.batches import expiries
 

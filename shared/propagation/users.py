@@ -12,17 +12,18 @@ from typing import Any, Final
 
 from shared.data.blog import Blog
 from shared.data.username_reservations import release
-from shared.database.container import patch_of
-from shared.database.refusals import ConditionFailed, ItemMissing
-from shared.models.base import DELETED_TTL_S, DELETED_TYPE, Item, string_of
+from shared.models.base import DELETED_TTL_S, DELETED_TYPE
 from shared.models.user import User, is_deleted
-from shared.observability import metrics
-from shared.observability.spans import current_traceparent, span, trace_property, writer_of
+from shared.platform.database.container import patch_of
+from shared.platform.database.refusals import ConditionFailed, ItemMissing
+from shared.platform.deliveries.concurrency import for_each
+from shared.platform.deliveries.delivery import handle_each
+from shared.platform.deliveries.pacing import Pace
+from shared.platform.models import Item, string_of
+from shared.platform.observability import metrics
+from shared.platform.observability.spans import current_traceparent, span, trace_property, writer_of
 from shared.propagation.change_feeds import USERS_CHANGE_FEED
-from shared.propagation.concurrency import for_each
-from shared.propagation.delivery import handle_each
 from shared.propagation.erasure import erase, erase_from_failures
-from shared.propagation.pacing import Pace
 from shared.propagation.rename import fan_out_rename
 
 # Former names released between two writes of the list of the remaining ones.

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from shared.database.container import Container
-from shared.models.base import Item
+from shared.platform.database.container import Container
+from shared.platform.models import Item
 from shared.settings import TransactionMode
 from shared.transactions.group_commit import GroupCommit
 from shared.transactions.procedures import add_by_procedure

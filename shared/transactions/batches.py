@@ -10,15 +10,15 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from shared.database.container import Container, Operation, patch_of
-from shared.database.refusals import BatchRefused, ItemExists, ItemMissing
-from shared.database.retries import COMMIT_ROUNDS
-from shared.errors import DatabaseUnavailable, VersionMismatch
-from shared.models.base import Item, Resource, integer_of
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import HAS_COUNTABLE_VERSION, Post, existing_post
-from shared.observability.spans import trace_property
+from shared.platform.database.container import Container, Operation, patch_of
+from shared.platform.database.refusals import BatchRefused, ItemExists, ItemMissing
+from shared.platform.database.retries import COMMIT_ROUNDS
+from shared.platform.errors import DatabaseUnavailable, VersionMismatch
+from shared.platform.models import Item, Resource, integer_of
+from shared.platform.observability.spans import trace_property
 
 COUNTS: Final = {Comment.TYPE: "commentCount", Like.TYPE: "likeCount"}
 _TTL_S: Final = 1

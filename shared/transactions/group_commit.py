@@ -14,13 +14,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
-from shared.database.container import Container
-from shared.database.refusals import BatchRefused
-from shared.database.retries import COMMIT_DEADLINE_S
-from shared.database.scope import Scope, current_scope, deadline, request_scope
-from shared.errors import DatabaseThrottled, DatabaseUnavailable
-from shared.models.base import Item
-from shared.observability.spans import current_traceparent, span
+from shared.platform.database.container import Container
+from shared.platform.database.refusals import BatchRefused
+from shared.platform.database.retries import COMMIT_DEADLINE_S
+from shared.platform.database.scope import Scope, current_scope, deadline, request_scope
+from shared.platform.errors import DatabaseThrottled, DatabaseUnavailable
+from shared.platform.models import Item
+from shared.platform.observability.spans import current_traceparent, span
 from shared.transactions.batches import COUNTING, COUNTS, add_item, count_patch, creations
 
 # A batch is limited to 100 operations and 2 MB; a comment can have 60 KB as JSON.

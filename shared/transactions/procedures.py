@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from shared.database.container import Container
-from shared.database.refusals import ItemExists, ScriptFailed
 from shared.errors import PostNotFound
-from shared.models.base import Item
 from shared.models.comment import Comment
+from shared.platform.database.container import Container
+from shared.platform.database.refusals import ItemExists, ScriptFailed
+from shared.platform.models import Item
 
 _NOT_FOUND, _EXISTS = 404, 409
 

@@ -9,7 +9,8 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 import pytest
 from aiohttp import ClientSession
 
-from shared.settings import Account, AuthMode, Settings
+from shared.platform.settings import Account, AuthMode
+from shared.settings import Settings
 from tests.api import Api, Json
 from tests.blog import EmulatorThread
 from tests.functions.conftest import app

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shared.data.user_data import EXPORTS_TTL_S, EXPORTS_TYPE, PAGES, Position
-from shared.database.client import connect
+from shared.platform.database.client import connect
 from tests.api import Api
 from tests.auth.conftest import SignedIn
 from tests.items import unique

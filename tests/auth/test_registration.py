@@ -9,14 +9,14 @@ from collections.abc import Awaitable, Callable, Sequence
 import pytest
 
 from shared.data import username_reservations
-from shared.data.permissions import Caller
 from shared.data.users import edit_user, get_user, register_user
-from shared.database.container import Container, Operation
-from shared.database.refusals import ItemExists
 from shared.errors import AlreadyRegistered, UsernameTaken
-from shared.http.callers import signed_in as caller_of
-from shared.models.base import Item
 from shared.models.user import NewUser, UserChanges
+from shared.platform.database.container import Container, Operation
+from shared.platform.database.refusals import ItemExists
+from shared.platform.http.callers import Caller
+from shared.platform.http.callers import signed_in as caller_of
+from shared.platform.models import Item
 from tests.api import Api
 from tests.auth.conftest import SignedIn
 from tests.blog import Blog

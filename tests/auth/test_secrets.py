@@ -8,7 +8,7 @@ from pathlib import Path
 
 from aiohttp import ClientSession
 
-from shared.settings import Account
+from shared.platform.settings import Account
 from tests.api import Api
 from tests.auth.conftest import principal
 from tests.blog import EmulatorThread

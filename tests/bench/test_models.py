@@ -22,10 +22,11 @@ from bench.models.v2 import V2
 from bench.models.v3 import V3
 from bench.models.v4 import PROPERTIES, V4
 from management.seeding.plan import Range
-from shared.database.client import connect
-from shared.models.base import now
 from shared.models.summary import SUMMARY_LENGTH
-from shared.settings import Account, Settings
+from shared.platform.database.client import connect
+from shared.platform.models import now
+from shared.platform.settings import Account
+from shared.settings import Settings
 from tests.blog import EmulatorThread
 from tests.polling import eventually
 

@@ -37,7 +37,8 @@ from bench.servers import REPOSITORY
 from management.seeding.plan import Range
 from management.verify import verify
 from shared.data.blog import Blog as ManagedBlog
-from shared.settings import Account, Settings
+from shared.platform.settings import Account
+from shared.settings import Settings
 from tests.blog import EmulatorThread
 
 _FEW = Range(0, 2)

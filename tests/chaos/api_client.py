@@ -13,7 +13,7 @@ from typing import Any, TextIO
 
 from aiohttp import ClientConnectorError, ClientError, ClientSession, ClientTimeout
 
-from shared.database.sessions import SESSION_HEADER, Session
+from shared.platform.database.sessions import SESSION_HEADER, Session
 from tests.chaos.hosts import Hosts
 from tests.chaos.run_record import RunRecord
 

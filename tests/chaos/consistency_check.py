@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 from shared.data.blog import Blog
-from shared.database.container import Container
-from shared.propagation.concurrency import for_each
+from shared.platform.database.container import Container
+from shared.platform.deliveries.concurrency import for_each
 from tests.chaos.reader import Reader
 from tests.chaos.run_record import RunRecord
 

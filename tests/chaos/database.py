@@ -9,7 +9,8 @@ from pathlib import Path
 
 from cosmos_emulator import WELL_KNOWN_KEY
 
-from shared.settings import Account, Settings
+from shared.platform.settings import Account
+from shared.settings import Settings
 from tests.chaos.ports import free_port
 
 _REPOSITORY = Path(__file__).parents[2]

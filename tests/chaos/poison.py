@@ -12,7 +12,7 @@ from typing import Any
 from management.failures import Outcome, find_failures, replay_failures
 from shared.data.blog import Blog
 from shared.data.username_reservations import reservation_item
-from shared.models.base import iso_utc
+from shared.platform.models import iso_utc
 from tests.chaos.retrying import retry_until_available
 from tests.chaos.run_record import RunRecord
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from azure.core.exceptions import AzureError
 
-from shared.errors import DatabaseThrottled, DatabaseUnavailable
+from shared.platform.errors import DatabaseThrottled, DatabaseUnavailable
 
 T = TypeVar("T")
 

@@ -20,10 +20,10 @@ from management.account import open_all, signed_in
 from management.addons import OpenAddon
 from management.provision import provision
 from management.verify import verify_within
+from shared.containers import LEASES
 from shared.data.blog import Blog
-from shared.database.container import Container
-from shared.database.containers import LEASES
-from shared.database.sessions import Session
+from shared.platform.database.container import Container
+from shared.platform.database.sessions import Session
 from tests.chaos.api_client import ApiClient
 from tests.chaos.authors import Author
 from tests.chaos.consistency_check import ConsistencyCheck

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from shared.database.sessions import Session
+from shared.platform.database.sessions import Session
 
 T = TypeVar("T")
 

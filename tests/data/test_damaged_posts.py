@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from shared.data.permissions import BackEnd
 from shared.data.posts import delete_post, edit_post
 from shared.models.post import PostChanges
+from shared.platform.http.callers import BackEnd
 from tests.blog import Blog
 from tests.items import a_post, a_user
 

@@ -9,10 +9,10 @@ from types import SimpleNamespace
 import pytest
 
 from shared.data.front_page import FrontPage, front_page_reader
-from shared.database.container import Container
-from shared.database.scope import record_response, request_scope
-from shared.errors import DatabaseThrottled, DatabaseUnavailable
 from shared.models.post import short_form
+from shared.platform.database.container import Container
+from shared.platform.database.scope import record_response, request_scope
+from shared.platform.errors import DatabaseThrottled, DatabaseUnavailable
 from tests.blog import Blog
 from tests.items import a_post, a_user
 from tests.polling import eventually

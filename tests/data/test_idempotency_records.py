@@ -12,15 +12,15 @@ from cosmos_emulator import EmulatorSettings
 from management.verify import verify
 from shared.data.blog import Blog as ManagedBlog
 from shared.data.comments import create_comment, delete_comment
-from shared.data.idempotency import TTL_S, TYPE
-from shared.data.permissions import BackEnd
 from shared.data.posts import create_post
 from shared.data.users import create_user
-from shared.errors import IdempotencyKeyReused
-from shared.models.base import Item
 from shared.models.comment import NewComment
 from shared.models.post import NewPost
 from shared.models.user import NewUser
+from shared.platform.data.idempotency import TTL_S, TYPE
+from shared.platform.errors import IdempotencyKeyReused
+from shared.platform.http.callers import BackEnd
+from shared.platform.models import Item
 from shared.transactions import transactions
 from tests.blog import Blog, EmulatorThread, new_blog
 from tests.items import unique

@@ -8,13 +8,13 @@ import pytest
 
 from shared.data.comments import list_comments
 from shared.data.likes import list_likes
-from shared.data.pages import Page
-from shared.data.permissions import BackEnd
 from shared.data.posts import delete_post
-from shared.database.container import BATCH_LIMIT, Container
-from shared.database.scope import request_scope
 from shared.errors import PostNotFound
-from shared.models.base import Item
+from shared.platform.data.pages import Page
+from shared.platform.database.container import BATCH_LIMIT, Container
+from shared.platform.database.scope import request_scope
+from shared.platform.http.callers import BackEnd
+from shared.platform.models import Item
 from tests.blog import Blog
 from tests.items import a_comment, a_like, a_post, a_user
 

@@ -8,11 +8,11 @@ import pytest
 from cosmos_emulator import EmulatorSettings
 from cosmos_emulator.latency import Latency
 
-from shared.data.permissions import BackEnd
 from shared.data.posts import delete_post, edit_post
-from shared.database.client import connect
 from shared.errors import PostNotFound
 from shared.models.post import PostChanges
+from shared.platform.database.client import connect
+from shared.platform.http.callers import BackEnd
 from tests.blog import Blog, EmulatorThread, at
 from tests.gateway import Gateway, Operation
 from tests.items import a_post, a_user

@@ -13,12 +13,13 @@ from cosmos_emulator import EmulatorSettings
 
 from shared.data import username_reservations
 from shared.data.users import create_user, edit_user, get_user, register_user
-from shared.database.container import Container
-from shared.database.refusals import ConditionFailed
-from shared.database.scope import request_scope
-from shared.errors import DatabaseUnavailable, UsernameTaken
-from shared.models.base import Item
+from shared.errors import UsernameTaken
 from shared.models.user import NewUser, User, UserChanges, user_item
+from shared.platform.database.container import Container
+from shared.platform.database.refusals import ConditionFailed
+from shared.platform.database.scope import request_scope
+from shared.platform.errors import DatabaseUnavailable
+from shared.platform.models import Item
 from tests.blog import Blog, EmulatorThread, new_blog
 from tests.items import unique
 

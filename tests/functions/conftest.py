@@ -7,8 +7,9 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 from aiohttp import ClientSession
 
-from shared.database.client import connect
-from shared.settings import Account, Settings
+from shared.platform.database.client import connect
+from shared.platform.settings import Account
+from shared.settings import Settings
 from tests.api import Api
 from tests.blog import Blog, EmulatorThread, at
 from tests.gateway import Gateway

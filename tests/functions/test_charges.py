@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from shared.database.container import Container
 from shared.models.post import short_form
+from shared.platform.database.container import Container
 from tests.api import Api, ApiResponse, Json
 from tests.blog import Blog
 from tests.gateway import Gateway, Operation

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from shared.database.retries import REQUEST_DEADLINE_S
+from shared.platform.database.retries import REQUEST_DEADLINE_S
 from tests.api import Api
 from tests.blog import Blog
 from tests.gateway import Gateway, Operation, named

@@ -10,9 +10,9 @@ import pytest
 from functions.feed import front_page_response
 from shared.data.front_page import front_page_reader
 from shared.data.posts import FRONT_PAGE_LENGTH
-from shared.database.container import Container
-from shared.models.base import Item, now
 from shared.models.post import short_form
+from shared.platform.database.container import Container
+from shared.platform.models import Item, now
 from tests.api import POST_PROPERTIES, Api
 from tests.blog import Blog
 from tests.items import a_post, a_user

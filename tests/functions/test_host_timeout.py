@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from shared.data.users import create_user, edit_user
-from shared.models.base import Item
 from shared.models.user import NewUser, UserChanges
+from shared.platform.models import Item
 from tests.blog import Blog, EmulatorThread, at, new_blog
 from tests.gateway import Gateway, Operation
 from tests.items import a_post, unique

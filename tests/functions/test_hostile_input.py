@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import pytest
 
-from shared.models.base import is_item_id
+from shared.platform.models import is_item_id
 from tests.api import Api, ApiResponse
 from tests.items import unique
 from tests.operations import Operation, operations

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from shared.errors import IdempotencyKeyReused
+from shared.platform.errors import IdempotencyKeyReused
 from tests.api import Api, ApiResponse
 from tests.gateway import Gateway, Operation
 from tests.items import unique

@@ -12,7 +12,8 @@ from aiohttp import ClientSession
 
 from management.account import signed_in
 from management.lag import measure_lags
-from shared.settings import Account, Settings
+from shared.platform.settings import Account
+from shared.settings import Settings
 from tests.api import Api
 from tests.identity import deployed_account, managed_identity
 from tests.polling import eventually

@@ -10,11 +10,11 @@ import pytest
 
 from management.verify import verify_within
 from shared.data.blog import Blog as StoredBlog
-from shared.data.permissions import BackEnd
 from shared.data.posts import delete_post
 from shared.data.users import create_user, edit_user
-from shared.models.base import Item
 from shared.models.user import NewUser, UserChanges
+from shared.platform.http.callers import BackEnd
+from shared.platform.models import Item
 from tests.blog import Blog, EmulatorThread, at
 from tests.gateway import Gateway, Held, named
 from tests.items import a_comment, a_like, a_post, unique

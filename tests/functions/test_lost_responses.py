@@ -10,13 +10,13 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 
-from shared.database.retries import REQUEST_DEADLINE_S
+from shared.platform.database.retries import REQUEST_DEADLINE_S
 from tests.api import Api, ApiResponse
 from tests.gateway import Gateway, Matches, Operation, named
 from tests.items import unique
 from tests.problems import assert_problem
 
-# Without the limits in shared/database/retries.py, these requests would take more than 30 s.
+# Without the limits in shared/platform/database/retries.py, these requests would take more than 30 s.
 _LATEST_S = REQUEST_DEADLINE_S + 5
 
 

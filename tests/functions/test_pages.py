@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from shared.database.container import Container
-from shared.models.base import Item
 from shared.models.post import short_form
+from shared.platform.database.container import Container
+from shared.platform.models import Item
 from tests.api import Api
 from tests.blog import Blog
 from tests.items import a_comment, a_like, a_post, a_user

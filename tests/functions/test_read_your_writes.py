@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from shared.database.client import connect
-from shared.database.sessions import Session
+from shared.platform.database.client import connect
+from shared.platform.database.sessions import Session
 from tests.api import ApiResponse
 from tests.instances import TOKEN, Instances, rewritten
 from tests.items import unique

@@ -12,8 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shared.data.user_data import Position, read_user_data
-from shared.errors import MalformedRequest, UserNotFound
-from shared.models.base import Item
+from shared.errors import UserNotFound
+from shared.platform.errors import MalformedRequest
+from shared.platform.models import Item
 from tests.api import Api, Json
 from tests.blog import Blog, EmulatorThread, new_blog
 from tests.items import a_comment, a_like, a_post, a_user, unique

@@ -8,12 +8,13 @@ import re
 import pytest
 
 from functions import comments, likes, posts, users
+from shared.platform.name import NAME
 from shared.propagation.change_feeds import CHANGE_FEEDS
 from tests.infra.conftest import Compiled
 from tests.operations import operations_of
 from tests.running_app import REPOSITORY
 
-# The metrics and attributes of shared/observability/metrics.py.
+# The metrics and attributes of shared/platform/observability/metrics.py.
 METRICS = {
     "azure.cosmosdb.client.operation.request_charge": {"db.collection.name", "blog.function"},
     "blog.throttled": {"db.collection.name"},
@@ -24,7 +25,7 @@ METRICS = {
 }
 # `manage.py lag` records this one (management/lag_metric.py).
 CHECK = "blog.change_feed.check"
-# The type of the dependencies that are calls of the database (tests/observability/test_application_insights.py).
+# The type of the dependencies that are calls of the database (platform/observability/test_application_insights.py).
 DATABASE = "azure.cosmosdb"
 WORKBOOK = json.loads((REPOSITORY / "infra" / "workbook.json").read_text(encoding="utf-8"))
 CHARTS = {item["name"]: "".join(item["content"]["query"]) for item in WORKBOOK["items"] if item["type"] == 3}
@@ -116,7 +117,8 @@ def test_charts_use_recorded_metrics(name: str) -> None:
 
 
 def test_the_app_records_these_metrics() -> None:
-    source = (REPOSITORY / "shared" / "observability" / "metrics.py").read_text(encoding="utf-8")
+    source = (REPOSITORY / "shared" / "platform" / "observability" / "metrics.py").read_text(encoding="utf-8")
+    source = source.replace("{NAME}", NAME)
 
     names = set(re.findall(r'"((?:azure\.cosmosdb\.client|blog)\.[a-z_.]+)"', source))
     assert names - {"blog.function"} == set(METRICS)

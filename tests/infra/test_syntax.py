@@ -94,6 +94,7 @@ def test_azd_knows_the_settings_that_the_database_depends_on() -> None:
         container["enabledBy"]
         for file in REPOSITORY.glob("*/containers.json")
         for container in json.loads(file.read_text(encoding="utf-8"))["containers"]
+        if "enabledBy" in container
     ]
 
     assert {*enabling, "BLOG_DATABASE", "BLOG_TRANSACTIONS"} <= {_text(one.named_children[0]) for one in outputs}

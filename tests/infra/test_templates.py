@@ -7,9 +7,9 @@ import re
 from typing import Any
 
 from infra.template import WINGS
-from shared.database.containers import container_definitions
-from shared.http.calls import BODY_LIMIT
-from shared.settings import AuthMode
+from shared.containers import container_definitions
+from shared.platform.http.calls import BODY_LIMIT
+from shared.platform.settings import AuthMode
 from tests.blog import STORED_PROCEDURES
 from tests.infra.conftest import Compiled
 from tests.running_app import REPOSITORY, SETTING_NAMES, TRIGGERS, settings_of

@@ -21,8 +21,8 @@ from bench.models.article import ARTICLE
 from inspector.recorder import KEPT_OPERATIONS, Recorder
 from inspector.settings import InspectorSettings
 from local.stack import StackSettings
-from shared.observability.spans import ITEMS
-from shared.settings import SettingsError
+from shared.platform.observability.spans import ITEMS
+from shared.platform.settings import SettingsError
 from tests.accessibility import AXE
 from tests.api import Api, Json
 from tests.browser import BACKGROUND, TRANSPARENT, PageLog

@@ -22,10 +22,11 @@ from bench.capacity import demand
 from inspector import emulator_switches, tour
 from inspector.emulator_switches import EmulatorSwitches
 from inspector.tour_visits import Visits
-from shared.data.permissions import SignedIn
-from shared.errors import Forbidden
-from shared.http.calls import Call, parse_call
-from shared.settings import Account, Settings
+from shared.platform.errors import Forbidden
+from shared.platform.http.callers import SignedIn
+from shared.platform.http.calls import Call, parse_call
+from shared.platform.settings import Account
+from shared.settings import Settings
 from tests.accessibility import AXE
 from tests.api import Api, Json
 from tests.blog import Blog, EmulatorThread

@@ -218,7 +218,9 @@ async def test_all_invalid_settings_are_named_in_one_sentence(tmp_path: Path) ->
     values = {"BLOG_AUTH": "x", "BLOG_TRANSACTIONS": "y", "BLOG_DATABASE": "blog"}
     (tmp_path / "local.settings.json").write_text(json.dumps({"Values": values}))
 
-    async with stack(write_app(tmp_path, "from shared.settings import app_settings\napp_settings()\n")) as failing:
+    async with stack(
+        write_app(tmp_path, "from shared.platform.settings import app_settings\napp_settings()\n")
+    ) as failing:
         status, output = await failing.ended()
 
     assert (status, output.splitlines()) == (

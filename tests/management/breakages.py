@@ -9,10 +9,10 @@ from typing import Any
 
 from management.seeding.plan import Range, SeedPlan
 from management.verification.findings import Kind
-from shared.data.permissions import BackEnd
 from shared.data.posts import delete_post
 from shared.data.username_reservations import reservation_id, reservation_item
 from shared.models.post import Post, short_form
+from shared.platform.http.callers import BackEnd
 from tests.blog import Blog
 from tests.items import a_comment, a_like, a_post, a_user
 

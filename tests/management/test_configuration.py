@@ -14,7 +14,8 @@ import pytest
 
 from local_settings import LocalSettingsError, announced, stack_settings
 from management.configuration import read_configuration
-from shared.settings import Settings, SettingsError
+from shared.platform.settings import SettingsError
+from shared.settings import Settings
 from tests.running_app import REPOSITORY
 
 _CONNECTION = "AccountEndpoint=http://localhost:8081/;AccountKey=a2V5;"

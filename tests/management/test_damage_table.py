@@ -16,9 +16,9 @@ from management.verification.findings import Finding
 from management.verify import verify
 from shared.data.blog import Blog as ManagedBlog
 from shared.data.username_reservations import reservation_id, reservation_item
-from shared.database.container import Container
-from shared.models.base import Item
 from shared.models.post import short_form
+from shared.platform.database.container import Container
+from shared.platform.models import Item
 from tests.blog import Blog
 from tests.items import a_comment, a_like, a_post, a_user
 from tests.running_app import REPOSITORY, running_app

@@ -11,11 +11,11 @@ from management.errors import ManagementError
 from management.failures import Failure, Outcome, Result, find_failures, list_failures, replay_failures
 from management.verify import is_broken, verify
 from shared.data.blog import Blog as ManagedBlog
-from shared.data.permissions import BackEnd
 from shared.data.posts import delete_post
 from shared.data.users import create_user
-from shared.models.base import Item
 from shared.models.user import NewUser
+from shared.platform.http.callers import BackEnd
+from shared.platform.models import Item
 from tests.blog import Blog
 from tests.items import a_post, unique
 from tests.management.command_line import manage_blog

@@ -20,20 +20,21 @@ from management.rebuild import rebuild
 from management.verification.findings import REBUILD, Finding, Kind
 from management.verification.invariants import INVARIANTS, violated
 from management.verify import verify
+from shared.containers import container_definitions
 from shared.data.comments import create_comment
 from shared.data.likes import create_like, delete_like
-from shared.data.permissions import BackEnd
 from shared.data.posts import create_post, delete_post, edit_post
 from shared.data.username_reservations import reservation_item
 from shared.data.users import create_user, edit_user
-from shared.database.container import patch_of
-from shared.database.containers import container_definitions
-from shared.errors import NotFound
-from shared.models.base import DELETED_TYPE, Item
+from shared.models.base import DELETED_TYPE
 from shared.models.comment import NewComment
 from shared.models.like import NewLike
 from shared.models.post import NewPost, PostChanges, short_form
 from shared.models.user import NewUser, UserChanges, tombstone_of
+from shared.platform.database.container import patch_of
+from shared.platform.errors import NotFound
+from shared.platform.http.callers import BackEnd
+from shared.platform.models import Item
 from tests.blog import Blog, EmulatorThread, new_blog
 from tests.items import a_comment, a_like, a_post, a_record, a_user, moment, unique
 from tests.management.boundary_values import DATES, NUMBERS, TEXTS

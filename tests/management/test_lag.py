@@ -18,17 +18,17 @@ from cosmos_emulator import EmulatorSettings
 from management import lag_report
 from management.lag import Lag, measure_lags
 from management.leases import KeyRange, Position, UnreadableLeasesError, positions
-from shared.data.permissions import BackEnd
+from shared.containers import POSTS, USERS
 from shared.data.posts import create_post, delete_post
 from shared.data.users import create_user
-from shared.database.containers import POSTS, USERS
-from shared.models.base import Item
 from shared.models.post import NewPost
 from shared.models.user import NewUser
+from shared.platform.http.callers import BackEnd
+from shared.platform.models import Item
 from tests.blog import Blog, EmulatorThread, new_blog
 from tests.items import unique
 from tests.management.command_line import manage_blog
-from tests.observability.ingestion import Ingestion
+from tests.platform.observability.ingestion import Ingestion
 from tests.polling import eventually
 from tests.running_app import RunningApp, running_app
 

@@ -13,7 +13,7 @@ import pytest
 from cosmos_emulator import WELL_KNOWN_KEY
 
 from management import item_count
-from shared.models.base import Item
+from shared.platform.models import Item
 from tests.blog import Blog
 from tests.items import a_user
 from tests.management.command_line import NO_SETTINGS, manage_blog

@@ -19,10 +19,11 @@ from bench.models.v1 import V1
 from bench.models.v2 import V2
 from bench.models.v3 import V3
 from management.seeding.plan import Range
-from shared.database.client import connect
-from shared.database.container import Container
-from shared.models.base import Item
-from shared.settings import Account, Settings
+from shared.platform.database.client import connect
+from shared.platform.database.container import Container
+from shared.platform.models import Item
+from shared.platform.settings import Account
+from shared.settings import Settings
 from tests.blog import EmulatorThread
 from tests.identity import deployed_account, managed_identity
 from tests.items import unique

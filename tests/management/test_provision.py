@@ -13,9 +13,10 @@ from management.comparison import is_as_defined
 from management.definitions import changeable_differences, script_text, unchangeable_differences
 from management.errors import ManagementError, sentence
 from management.provision import provision
-from shared.database.client import connect
-from shared.database.containers import container_definitions
-from shared.settings import Account, Settings
+from shared.containers import container_definitions
+from shared.platform.database.client import connect
+from shared.platform.settings import Account
+from shared.settings import Settings
 from tests.blog import Blog, EmulatorThread
 from tests.items import unique
 

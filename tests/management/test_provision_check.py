@@ -11,8 +11,9 @@ from typer.testing import CliRunner
 
 from manage import app
 from management.commands import check_definitions
-from shared.database.client import connect
-from shared.settings import Account, Settings
+from shared.platform.database.client import connect
+from shared.platform.settings import Account
+from shared.settings import Settings
 from tests.blog import Blog, at
 from tests.gateway import Gateway, named
 from tests.identity import deployed_account, managed_identity

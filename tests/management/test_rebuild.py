@@ -17,14 +17,14 @@ from management.verification.findings import REBUILD
 from management.verify import verify
 from shared.data.blog import Blog as ManagedBlog
 from shared.data.comments import create_comment
-from shared.data.permissions import BackEnd
 from shared.data.posts import delete_post, edit_post
 from shared.data.username_reservations import reservation_item
 from shared.data.users import edit_user
-from shared.models.base import Item
 from shared.models.comment import NewComment
 from shared.models.post import PostChanges, short_form
 from shared.models.user import UserChanges
+from shared.platform.http.callers import BackEnd
+from shared.platform.models import Item
 from shared.propagation import copies
 from tests.blog import Blog, EmulatorThread, new_blog
 from tests.items import a_comment, a_like, a_post, a_user

@@ -15,10 +15,11 @@ from management.item_count import ItemCount
 from management.provision import provision
 from management.replay import replay
 from shared.data.blog import Blog as ManagedBlog
-from shared.database.client import connect
-from shared.database.container import Container, patch_of
-from shared.errors import DatabaseThrottled, DatabaseUnavailable
-from shared.settings import Account, Settings
+from shared.platform.database.client import connect
+from shared.platform.database.container import Container, patch_of
+from shared.platform.errors import DatabaseThrottled, DatabaseUnavailable
+from shared.platform.settings import Account
+from shared.settings import Settings
 from tests.blog import Blog, EmulatorThread
 from tests.items import a_user, unique
 

@@ -20,13 +20,14 @@ from management.seeding.writing import Plan, is_empty, is_unfinished, seed, with
 from management.terminal import SeedCount
 from management.verify import verify
 from shared.data.blog import Blog as ManagedBlog
-from shared.data.permissions import BackEnd
 from shared.data.posts import delete_post
 from shared.data.username_reservations import normalized
 from shared.data.users import create_user
-from shared.models.base import Item, check_username, iso_utc, parse_moment
+from shared.models.base import check_username
 from shared.models.post import NewPost
 from shared.models.user import NewUser
+from shared.platform.http.callers import BackEnd
+from shared.platform.models import Item, iso_utc, parse_moment
 from tests.blog import Blog, new_blog
 
 _PLAN = SeedPlan(users=5)

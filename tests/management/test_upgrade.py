@@ -17,9 +17,10 @@ from azure.cosmos import PartitionKey
 
 from management.verification.findings import Kind
 from management.verify import verify
-from shared.database.client import connect
-from shared.models.base import Item
-from shared.settings import Account, Settings
+from shared.platform.database.client import connect
+from shared.platform.models import Item
+from shared.platform.settings import Account
+from shared.settings import Settings
 from tests.api import Api
 from tests.blog import Blog, EmulatorThread
 from tests.items import unique

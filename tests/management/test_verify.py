@@ -17,15 +17,15 @@ from management.verification.copies import FIELDS
 from management.verification.findings import Finding, Kind
 from management.verify import is_broken, verify, verify_within
 from shared.data.blog import Blog as ManagedBlog
-from shared.data.permissions import BackEnd
 from shared.data.posts import delete_post
 from shared.data.username_reservations import reservation_item
-from shared.database.container import Container
-from shared.models.base import Item
 from shared.models.post import short_form
+from shared.platform.database.container import Container
+from shared.platform.deliveries.failures import keep_failure
+from shared.platform.http.callers import BackEnd
+from shared.platform.models import Item
 from shared.propagation import copies
 from shared.propagation.change_feeds import POSTS_CHANGE_FEED
-from shared.propagation.failures import keep_failure
 from tests.blog import Blog
 from tests.items import a_comment, a_post, a_user
 from tests.management.breakages import (

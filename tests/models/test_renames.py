@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from shared.errors import TooManyRenames
-from shared.models.base import Item, iso_utc
 from shared.models.user import FIRST_RENAMES, PENDING_RENAMES, renamed, user_item
+from shared.platform.models import Item, iso_utc
 from tests.management.boundary_values import DATES
 
 

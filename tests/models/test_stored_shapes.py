@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from shared.models.base import Item
 from shared.models.post import Post, short_form
 from shared.models.user import User, name_version, renamed
+from shared.platform.models import Item
 from tests.items import a_comment, a_like, a_post, a_user
 
 

@@ -11,8 +11,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from shared.data.username_reservations import normalized, reservation_id
-from shared.models.base import USERNAME_CODE_POINTS, check_username, is_item_id
+from shared.models.base import USERNAME_CODE_POINTS, check_username
 from shared.models.characters import cluster_ends, has_invisible
+from shared.platform.models import is_item_id
 
 
 @pytest.mark.parametrize("name", ["оlga_west", "pаypal", "αdmin", "Ωmega", "аdа1", "ボスбосс", "ㄅㄆ한글", "ᏚᎢᎪᎢᎬdept"])

@@ -8,9 +8,10 @@ import unicodedata
 import pytest
 from pydantic import ValidationError
 
-from shared.models.base import EMPTY, check_text
+from shared.models.base import check_text
 from shared.models.comment import NewComment
 from shared.models.post import NewPost, PostChanges
+from shared.platform.models import EMPTY
 
 INVISIBLE = [
     *("\u200e", "\u200b", "\u00ad", "\u202d", "\u3164", "\u2800", "\ufeff", "\u115f", "\u00a0", "\u3000", "\u2060"),

@@ -8,7 +8,7 @@ import pytest
 from aiohttp import ClientSession
 
 from moderation.container import NAME
-from shared.database.container import Container
+from shared.platform.database.container import Container
 from tests.api import Api
 from tests.auth.conftest import MODERATOR, SignedIn, principal, with_sign_in
 from tests.blog import Blog, EmulatorThread, new_blog

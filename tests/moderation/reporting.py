@@ -6,8 +6,8 @@ from typing import Any
 
 from moderation.models import NewReport
 from moderation.reports import create_report, list_reported
-from shared.database.container import Container
-from shared.models.base import Item
+from shared.platform.database.container import Container
+from shared.platform.models import Item
 from tests.blog import Blog
 from tests.items import a_comment, a_post, a_user
 

@@ -12,8 +12,8 @@ from aiohttp import ClientSession
 
 from moderation.container import NAME
 from moderation.deletions import AUDIT_TYPE
-from shared.database.client import connect
-from shared.database.container import Container
+from shared.platform.database.client import connect
+from shared.platform.database.container import Container
 from tests.api import Api, ApiResponse, Json
 from tests.auth.conftest import MODERATOR, SignedIn, principal
 from tests.items import unique

@@ -11,13 +11,14 @@ from moderation import reports
 from moderation.deletions import moderate_comment, moderate_post, moderate_user
 from moderation.models import COUNTED_S, MOST_COUNTED, entry_id, entry_of
 from moderation.reports import ReportNotFound, dismiss, erase_reports, list_reported
-from shared.data.permissions import BackEnd
 from shared.data.posts import delete_post, edit_post
 from shared.data.users import delete_user
-from shared.database.container import Container
-from shared.errors import CommentNotFound, PostNotFound, UserNotFound, VersionMismatch
-from shared.models.base import Item, iso_utc
+from shared.errors import CommentNotFound, PostNotFound, UserNotFound
 from shared.models.post import PostChanges
+from shared.platform.database.container import Container
+from shared.platform.errors import VersionMismatch
+from shared.platform.http.callers import BackEnd
+from shared.platform.models import Item, iso_utc
 from shared.propagation import users as propagation
 from tests.blog import Blog
 from tests.items import a_comment, a_post, a_user

@@ -18,11 +18,12 @@ from management.verification.findings import Kind
 from management.verify import verify
 from moderation.container import NAME
 from shared.data.users import register_user
-from shared.database.client import connect
 from shared.errors import AccountDeleted
-from shared.models.base import Item
 from shared.models.user import NewUser
-from shared.settings import Account, Settings
+from shared.platform.database.client import connect
+from shared.platform.models import Item
+from shared.platform.settings import Account
+from shared.settings import Settings
 from tests.blog import Blog, EmulatorThread
 from tests.items import unique
 from tests.management.command_line import manage

@@ -14,10 +14,10 @@ from management.verify import verify
 from moderation.deletions import moderate_comment
 from moderation.models import entry_id
 from moderation.verification import ADDON
-from shared.data.permissions import BackEnd
 from shared.data.posts import delete_post
 from shared.data.users import delete_user
-from shared.database.container import Container
+from shared.platform.database.container import Container
+from shared.platform.http.callers import BackEnd
 from tests.blog import Blog
 from tests.moderation.reporting import a_commented_post, a_reader, listed, report
 

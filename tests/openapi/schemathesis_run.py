@@ -25,7 +25,8 @@ from urllib.request import Request, urlopen
 
 from cosmos_emulator import EmulatorSettings
 
-from shared.settings import Account, Settings
+from shared.platform.settings import Account
+from shared.settings import Settings
 from tests.auth.conftest import principal, with_sign_in
 from tests.blog import EmulatorThread
 from tests.items import unique

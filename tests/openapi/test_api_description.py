@@ -15,8 +15,8 @@ import pytest
 from functions import feed, posts, users
 from openapi import docs
 from openapi.docs import get_docs, get_docs_asset, get_openapi
-from shared.http.endpoints import HttpFunction
-from shared.http.problems import PROBLEMS
+from shared.platform.http.endpoints import HttpFunction
+from shared.platform.http.problems import PROBLEMS
 from tests.contract import assert_answer_matches
 from tests.functions.invocations import UNTRACED
 

@@ -18,11 +18,13 @@ from pydantic import BaseModel
 
 from openapi import docs
 from openapi.description import ApiOperation, describe
-from shared import errors
-from shared.errors import BlogError, FieldFault
-from shared.http.endpoints import Endpoint
-from shared.http.problems import PROBLEMS, problem_response
-from shared.settings import Account, AuthMode, Settings
+from shared import errors as blog_errors
+from shared.platform import errors
+from shared.platform.errors import AppError, FieldFault
+from shared.platform.http.endpoints import Endpoint
+from shared.platform.http.problems import PROBLEMS, problem_response
+from shared.platform.settings import Account, AuthMode
+from shared.settings import Settings
 from tests.running_app import environment_of
 
 ROOT = Path(__file__).parents[2]
@@ -38,18 +40,18 @@ print(json.dumps([
 """
 DOCS = {"get_openapi", "get_docs", "get_docs_asset"}
 AN_ENDPOINT = Endpoint()
-NOT_FOUND = (errors.UserNotFound, errors.PostNotFound, errors.CommentNotFound)
+NOT_FOUND = (blog_errors.UserNotFound, blog_errors.PostNotFound, blog_errors.CommentNotFound)
 # An instance of every error class, as raised by the app.
 RAISED = [
     errors.MalformedRequest("The body must be a JSON object."),
     errors.NotAuthenticated("The token has expired."),
     errors.Forbidden("You cannot act as this user."),
-    errors.AccountDeleted(None),
+    blog_errors.AccountDeleted(None),
     *(error("7f2c1b52") for error in NOT_FOUND),
-    errors.UsernameTaken("ada"),
-    errors.AlreadyRegistered("7f2c1b52"),
-    errors.TooManyRenames(retry_after_s=10),
-    errors.TooManyExports(retry_after_s=10),
+    blog_errors.UsernameTaken("ada"),
+    blog_errors.AlreadyRegistered("7f2c1b52"),
+    blog_errors.TooManyRenames(retry_after_s=10),
+    blog_errors.TooManyExports(retry_after_s=10),
     errors.IdempotencyKeyReused(),
     errors.VersionMismatch(),
     errors.BodyTooLarge("Too large."),
@@ -329,7 +331,7 @@ def test_errors_with_the_same_status_share_one_response(document: dict[str, Any]
 
 
 def test_an_error_without_a_problem_is_reported() -> None:
-    class Unmapped(BlogError):
+    class Unmapped(AppError):
         pass
 
     with pytest.raises(KeyError, match="Unmapped"):

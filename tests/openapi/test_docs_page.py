@@ -11,7 +11,8 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 from playwright.async_api import Browser, Page, expect
 
-from shared.settings import Account, Settings
+from shared.platform.settings import Account
+from shared.settings import Settings
 from tests.accessibility import found_by_axe
 from tests.api import Api
 from tests.blog import EmulatorThread

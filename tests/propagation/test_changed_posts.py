@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from shared.data.permissions import BackEnd
 from shared.data.posts import FRONT_PAGE_LENGTH, delete_post, edit_post
-from shared.database.container import Container, Operation
-from shared.errors import DatabaseThrottled
-from shared.models.base import Item
 from shared.models.post import PostChanges, short_form
+from shared.platform.database.container import Container, Operation
+from shared.platform.errors import DatabaseThrottled
+from shared.platform.http.callers import BackEnd
+from shared.platform.models import Item
 from shared.propagation.copies import Copies, FrontPageIndex, trim
 from shared.propagation.posts import handle_changed_posts
 from tests.blog import Blog

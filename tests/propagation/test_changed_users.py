@@ -8,10 +8,11 @@ import pytest
 
 from shared.data import username_reservations
 from shared.data.users import create_user, edit_user
-from shared.database.scope import request_scope
-from shared.errors import DatabaseUnavailable, TooManyRenames
-from shared.models.base import Item
+from shared.errors import TooManyRenames
 from shared.models.user import PENDING_RENAMES, NewUser, UserChanges
+from shared.platform.database.scope import request_scope
+from shared.platform.errors import DatabaseUnavailable
+from shared.platform.models import Item
 from tests.blog import Blog
 from tests.items import a_comment, a_like, a_post, a_user, unique
 

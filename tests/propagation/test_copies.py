@@ -6,13 +6,13 @@ from collections import Counter
 
 import pytest
 
-from shared.data.permissions import BackEnd
 from shared.data.posts import delete_post
-from shared.database.client import connect
-from shared.database.container import Container
-from shared.errors import DatabaseThrottled
-from shared.models.base import Item
 from shared.models.post import short_form
+from shared.platform.database.client import connect
+from shared.platform.database.container import Container
+from shared.platform.errors import DatabaseThrottled
+from shared.platform.http.callers import BackEnd
+from shared.platform.models import Item
 from shared.propagation.copies import Copies
 from tests.blog import Blog, EmulatorThread, at
 from tests.gateway import Gateway

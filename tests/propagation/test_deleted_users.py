@@ -21,7 +21,6 @@ from shared.data import username_reservations
 from shared.data.blog import Blog as StoredBlog
 from shared.data.comments import create_comment
 from shared.data.likes import create_like
-from shared.data.permissions import BackEnd
 from shared.data.posts import create_post, delete_post, list_posts_of_user
 from shared.data.users import (
     create_user,
@@ -30,23 +29,20 @@ from shared.data.users import (
     get_user,
     register_user,
 )
-from shared.database.container import Container, Operation
-from shared.database.refusals import BatchRefused, ConditionFailed
-from shared.errors import (
-    AccountDeleted,
-    DatabaseUnavailable,
-    NoProgress,
-    UserNotFound,
-    VersionMismatch,
-)
-from shared.models.base import DELETED_TTL_S, Item
+from shared.errors import AccountDeleted, UserNotFound
+from shared.models.base import DELETED_TTL_S
 from shared.models.comment import NewComment
 from shared.models.like import NewLike
 from shared.models.post import NewPost
 from shared.models.user import NewUser, User, UserChanges
+from shared.platform.database.container import Container, Operation
+from shared.platform.database.refusals import BatchRefused, ConditionFailed
+from shared.platform.deliveries.failures import keep_failure
+from shared.platform.errors import DatabaseUnavailable, NoProgress, VersionMismatch
+from shared.platform.http.callers import BackEnd
+from shared.platform.models import Item
 from shared.propagation import users as propagation_users
 from shared.propagation.change_feeds import POSTS_CHANGE_FEED
-from shared.propagation.failures import keep_failure
 from shared.transactions.batches import remove_item
 from tests.blog import Blog, EmulatorThread
 from tests.items import a_comment, a_post, a_user, unique

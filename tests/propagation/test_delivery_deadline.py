@@ -11,17 +11,18 @@ from pathlib import Path
 import pytest
 
 from shared.data import username_reservations
-from shared.data.permissions import BackEnd
 from shared.data.posts import delete_post
 from shared.data.users import create_user, edit_user
-from shared.database.client import connect
-from shared.models.base import Item
 from shared.models.user import NewUser, UserChanges
-from shared.propagation import pacing
+from shared.platform.database.client import connect
+from shared.platform.deliveries import pacing
+from shared.platform.deliveries.concurrency import for_each
+from shared.platform.deliveries.delivery import DeliveryUnfinished, run_delivery
+from shared.platform.http.callers import BackEnd
+from shared.platform.models import Item
+from shared.platform.settings import Account
 from shared.propagation.change_feeds import POSTS_CHANGE_FEED, USERS_CHANGE_FEED
-from shared.propagation.concurrency import for_each
-from shared.propagation.delivery import DeliveryUnfinished, run_delivery
-from shared.settings import Account, Settings
+from shared.settings import Settings
 from tests.blog import Blog, EmulatorThread, at
 from tests.gateway import Gateway, Operation, named
 from tests.items import a_comment, a_like, a_post, a_user, unique

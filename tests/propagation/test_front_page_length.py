@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from shared.data.permissions import BackEnd
 from shared.data.posts import FRONT_PAGE_LENGTH, delete_post, list_recent_posts
+from shared.platform.http.callers import BackEnd
 from tests.blog import Blog
 from tests.items import a_post, a_user
 

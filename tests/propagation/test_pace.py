@@ -8,12 +8,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from shared.database.client import connect
-from shared.database.scope import record_response
-from shared.models.base import Item
+from shared.platform.database.client import connect
+from shared.platform.database.scope import record_response
+from shared.platform.deliveries.delivery import DeliveryUnfinished, run_delivery
+from shared.platform.deliveries.pacing import Pace
+from shared.platform.models import Item
 from shared.propagation.change_feeds import USERS_CHANGE_FEED
-from shared.propagation.delivery import DeliveryUnfinished, run_delivery
-from shared.propagation.pacing import Pace
 from tests.blog import Blog, EmulatorThread, at
 from tests.gateway import Gateway, Operation
 from tests.items import a_comment, a_post, a_user, unique

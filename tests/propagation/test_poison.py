@@ -10,16 +10,17 @@ from typing import Any
 
 import pytest
 
-from shared.data.permissions import BackEnd
 from shared.data.posts import delete_post
 from shared.data.users import edit_user
-from shared.database.container import Container, Operation
-from shared.database.refusals import BatchRefused, ItemExists, ItemMissing
-from shared.database.scope import request_scope
-from shared.errors import DatabaseUnavailable, NoProgress
-from shared.models.base import DELETED_TYPE, Item
+from shared.models.base import DELETED_TYPE
 from shared.models.user import UserChanges
-from shared.propagation.pacing import Pace
+from shared.platform.database.container import Container, Operation
+from shared.platform.database.refusals import BatchRefused, ItemExists, ItemMissing
+from shared.platform.database.scope import request_scope
+from shared.platform.deliveries.pacing import Pace
+from shared.platform.errors import DatabaseUnavailable, NoProgress
+from shared.platform.http.callers import BackEnd
+from shared.platform.models import Item
 from shared.propagation.posts import expire_contributions, handle_changed_posts
 from tests.blog import Blog
 from tests.items import a_comment, a_like, a_post, a_user, unique

@@ -13,14 +13,14 @@ from cosmos_emulator import EmulatorSettings
 from cosmos_emulator.latency import Latency
 
 from shared.data import username_reservations
-from shared.data.permissions import BackEnd
 from shared.data.posts import delete_post
 from shared.data.users import create_user, edit_user
-from shared.database.client import connect
 from shared.errors import UsernameTaken
-from shared.models.base import Item
 from shared.models.post import short_form
 from shared.models.user import NewUser, UserChanges
+from shared.platform.database.client import connect
+from shared.platform.http.callers import BackEnd
+from shared.platform.models import Item
 from tests.blog import Blog, EmulatorThread
 from tests.items import a_comment, a_post, a_user, unique
 

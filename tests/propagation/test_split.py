@@ -12,9 +12,10 @@ from cosmos_emulator import EmulatorSettings
 from management.account import open_blog
 from management.provision import provision
 from management.verify import verify, verify_within
-from shared.database.client import connect
-from shared.database.sessions import SESSION_HEADER
-from shared.settings import Account, Settings, TransactionMode
+from shared.platform.database.client import connect
+from shared.platform.database.sessions import SESSION_HEADER
+from shared.platform.settings import Account
+from shared.settings import Settings, TransactionMode
 from tests.api import Api, Json
 from tests.blog import EmulatorThread
 from tests.items import unique

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import pytest
 from aiohttp import ClientSession
 
-from shared.settings import Account, Settings
+from shared.platform.settings import Account
+from shared.settings import Settings
 from tests.api import Api
 from tests.blog import EmulatorThread
 from tests.items import unique

@@ -7,7 +7,8 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 from aiohttp import ClientSession
 
-from shared.settings import Account, Settings
+from shared.platform.settings import Account
+from shared.settings import Settings
 from tests.api import Api
 from tests.blog import EmulatorThread
 from tests.functions.conftest import app

@@ -9,8 +9,8 @@ from cosmos_emulator.search.policies import LANGUAGES
 from search.highlight import parts
 from search.index import LANGUAGE, index_definition
 from search.query import SearchQuery, search
-from shared.database.container import Container
-from shared.errors import MalformedRequest
+from shared.platform.database.container import Container
+from shared.platform.errors import MalformedRequest
 from tests.blog import Blog
 from tests.items import a_post, a_user, unique
 from tests.polling import eventually

@@ -9,7 +9,7 @@ from aiohttp import ClientError, ClientSession
 
 from tests.api import Api
 from tests.items import unique
-from tests.observability.following import has_comment, in_feed, new_traceparent
+from tests.platform.observability.following import has_comment, in_feed, new_traceparent
 
 Wait = Callable[[Callable[[], Any]], Awaitable[Any]]
 """`tests.polling.eventually` with a deadline and an interval."""

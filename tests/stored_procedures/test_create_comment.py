@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from shared.database.refusals import ScriptFailed
-from shared.errors import DatabaseUnavailable
+from shared.platform.database.refusals import ScriptFailed
+from shared.platform.errors import DatabaseUnavailable
 from tests.blog import Blog
 from tests.items import a_comment, a_post, a_record, a_user
 

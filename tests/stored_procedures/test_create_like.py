@@ -7,8 +7,8 @@ import uuid
 
 import pytest
 
-from shared.database.refusals import ScriptFailed
-from shared.errors import DatabaseUnavailable
+from shared.platform.database.refusals import ScriptFailed
+from shared.platform.errors import DatabaseUnavailable
 from tests.blog import Blog
 from tests.items import a_like, a_post, a_user
 

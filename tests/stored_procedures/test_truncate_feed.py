@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from shared.data.posts import FRONT_PAGE_LENGTH
-from shared.models.base import Item
 from shared.models.post import short_form
+from shared.platform.models import Item
 from tests.blog import STORED_PROCEDURES, Blog, EmulatorThread, new_blog
 from tests.items import a_post, a_user
 

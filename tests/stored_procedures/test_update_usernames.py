@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shared.models.base import Item
+from shared.platform.models import Item
 from tests.blog import Blog
 from tests.items import a_comment, a_post, a_user
 

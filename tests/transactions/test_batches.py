@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from shared.database.container import Container, Operation
-from shared.database.refusals import BatchRefused, ConditionFailed, ItemMissing
-from shared.errors import DatabaseUnavailable, PostNotFound
-from shared.models.base import Item
+from shared.errors import PostNotFound
 from shared.models.like import Like
+from shared.platform.database.container import Container, Operation
+from shared.platform.database.refusals import BatchRefused, ConditionFailed, ItemMissing
+from shared.platform.errors import DatabaseUnavailable
+from shared.platform.models import Item
 from shared.transactions.batches import add_item, remove_item
 from tests.blog import Blog
 from tests.items import a_comment, a_like, a_post, a_user

@@ -7,15 +7,17 @@ from collections.abc import Sequence
 
 import pytest
 
-from shared.data.permissions import BackEnd
 from shared.data.posts import delete_post
-from shared.database.client import connect
-from shared.database.container import Container, Operation
-from shared.database.refusals import ItemExists
-from shared.database.retries import COMMIT_DEADLINE_S, REQUEST_DEADLINE_S
-from shared.database.scope import request_scope
-from shared.errors import DatabaseThrottled, DatabaseUnavailable, PostNotFound
-from shared.models.base import COMMENT_LENGTH, POST_LENGTH, Item
+from shared.errors import PostNotFound
+from shared.models.base import COMMENT_LENGTH, POST_LENGTH
+from shared.platform.database.client import connect
+from shared.platform.database.container import Container, Operation
+from shared.platform.database.refusals import ItemExists
+from shared.platform.database.retries import COMMIT_DEADLINE_S, REQUEST_DEADLINE_S
+from shared.platform.database.scope import request_scope
+from shared.platform.errors import DatabaseThrottled, DatabaseUnavailable
+from shared.platform.http.callers import BackEnd
+from shared.platform.models import Item
 from shared.transactions.batches import add_item
 from shared.transactions.group_commit import GroupCommit
 from tests.blog import Blog, at

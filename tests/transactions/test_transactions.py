@@ -12,12 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shared.data.likes import create_like
-from shared.data.permissions import BackEnd
 from shared.data.posts import delete_post
-from shared.database.refusals import ItemExists
-from shared.errors import CommentNotFound, PostNotFound, VersionMismatch
-from shared.models.base import Item, Resource, edit_of
+from shared.errors import CommentNotFound, PostNotFound
 from shared.models.like import NewLike
+from shared.platform.database.refusals import ItemExists
+from shared.platform.errors import VersionMismatch
+from shared.platform.http.callers import BackEnd
+from shared.platform.models import Item, Resource, edit_of
 from shared.propagation.rename import rename_in_post
 from shared.transactions import Transactions
 from shared.transactions.batches import remove_item

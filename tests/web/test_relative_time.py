@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from shared.models.base import iso_utc
+from shared.platform.models import iso_utc
 from web.relative_time import exact_time, relative_time
 
 NOW = datetime(2026, 11, 22, 9, tzinfo=UTC)

@@ -6,7 +6,7 @@ import asyncio
 import time
 from pathlib import Path
 
-from shared.models.base import Item
+from shared.platform.models import Item
 from tests.chaos.scenarios.loading import Stopwatch, copies, named_user, of_users
 from tests.chaos.scenarios.running_blog import RunningBlog, running_blog
 from tests.items import a_like, a_post

@@ -11,11 +11,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from management.provision import provision
+from shared.containers import POSTS, USERS
 from shared.data.username_reservations import reservation_item
-from shared.database.containers import POSTS, USERS
-from shared.models.base import Item
 from shared.models.post import short_form
 from shared.models.user import name_version, user_item
+from shared.platform.models import Item
 from tests.chaos.database import Database
 from tests.items import moment
 

@@ -16,7 +16,7 @@ from management.account import open_blog, signed_in
 from management.lag import Lag, measure_lags
 from management.verify import verify_within
 from shared.data.blog import Blog
-from shared.models.base import Item
+from shared.platform.models import Item
 from tests.chaos.api_client import ApiClient
 from tests.chaos.database import Database
 from tests.chaos.hosts import Hosts

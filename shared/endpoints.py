@@ -1,0 +1,53 @@
+"""The endpoints of the blog: what the platform's do not know of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import azure.functions as func
+
+from shared.data.permissions import require_can_act_as
+from shared.errors import (
+    AccountDeleted,
+    AlreadyRegistered,
+    CommentNotFound,
+    PostNotFound,
+    TooManyExports,
+    TooManyRenames,
+    UsernameTaken,
+    UserNotFound,
+)
+from shared.platform.errors import NotFound
+from shared.platform.http import endpoints
+from shared.platform.http.calls import Call
+from shared.platform.http.problems import PROBLEMS, Problem
+
+PROBLEMS |= {
+    UserNotFound: Problem(404, "User not found"),
+    PostNotFound: Problem(404, "Post not found"),
+    CommentNotFound: Problem(404, "Comment not found"),
+    UsernameTaken: Problem(409, "Username taken"),
+    AlreadyRegistered: Problem(409, "Already registered"),
+    AccountDeleted: Problem(409, "Account deleted"),
+    TooManyRenames: Problem(429, "Too many renames"),
+    TooManyExports: Problem(429, "Too many exports"),
+}
+
+
+@dataclass(frozen=True)
+class Endpoint(endpoints.Endpoint):
+    """Decorator that turns a handler into an HTTP function of the blog."""
+
+    not_found: ClassVar[Mapping[str, type[NotFound]]] = {
+        "userId": UserNotFound,
+        "postId": PostNotFound,
+        "commentId": CommentNotFound,
+    }
+
+    def authorize(self, call: Call[Any], _request: func.HttpRequest) -> None:
+        """Raise Forbidden if the path or body names a user that the caller cannot act as."""
+        for user_id in (call.path.get("userId"), getattr(call.body, "user_id", None)):
+            if user_id is not None:
+                require_can_act_as(call.caller, user_id)

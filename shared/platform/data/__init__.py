@@ -1,0 +1,1 @@
+"""Pages of lists, and idempotency: what commands and queries of any resource need."""

@@ -1,0 +1,1 @@
+"""Deliveries of changes: deadlines, failures, and the pace of long work."""

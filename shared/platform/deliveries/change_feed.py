@@ -1,0 +1,26 @@
+"""A change feed that the app handles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from shared.platform.models import Item
+
+
+@dataclass(frozen=True)
+class ChangeFeed:
+    """The change feed of `container`, and `function`, which handles it."""
+
+    function: str
+    container: str
+    partition_key: str
+    # The properties of a change that a failure keeps.
+    kept: tuple[str, ...] = ("id", "type", "_etag", "_ts")
+    # What a change is if the text of its error can be private; nothing for other changes.
+    private: Callable[[Item], str] = lambda _change: ""
+
+    @property
+    def lease_prefix(self) -> str:
+        """The start of the IDs of the function's leases."""
+        return f"{self.container}-"

@@ -1,0 +1,81 @@
+"""The pace of renames and erasures: a rate that grows until the database throttles, so that readers keep throughput.
+
+The rate grows and shrinks by factors (multiplicative increase, multiplicative decrease), because nothing else tells a
+client how much of the provisioned throughput is left. D. Chiu and R. Jain compare such controls: "Analysis of the
+Increase and Decrease Algorithms for Congestion Avoidance in Computer Networks" (1989).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from shared.platform.database.scope import Scope, nested_scope
+
+TRANSACTIONS_AT_ONCE: Final = 8
+
+# Seconds between transactions, for each of their request units: at first 550 RU/s, later at least 110 RU/s.
+FIRST_S: Final = 1 / 550
+_LONGEST_S: Final = 1 / 110
+# What an item costs until the response says it: to rename an item costs about as much, to erase one 8 to 81 RU.
+_RU_PER_ITEM: Final = 11
+# The factor by which the interval shrinks in a second: before the first 429, and after it.
+_UNTIL_429: Final = 0.5
+_AFTER_429: Final = 0.8
+
+
+class Pace:
+    """Limits the transactions of one delivery of changes: a few at once, started at intervals.
+
+    Only a 429 shows how much throughput the database has left. The transactions therefore start slowly and become
+    faster until the first 429. Each 429 doubles the interval. While the database throttles a transaction, no other
+    starts.
+    """
+
+    def __init__(self) -> None:
+        self._slots = asyncio.Semaphore(TRANSACTIONS_AT_ONCE)
+        self._turn = asyncio.Lock()
+        self._running: set[Scope] = set()
+        self._next_s = 0.0
+        self._interval_s = FIRST_S
+        self._factor_per_s = _UNTIL_429
+        self._slowed_s = 0.0
+
+    @asynccontextmanager
+    async def transaction(self, items: int) -> AsyncIterator[None]:
+        """Wait until the next transaction may start. The block sends it, and it writes about `items` items.
+
+        The next interval is that of an estimated charge until the charge is known.
+        """
+        estimate_ru = items * _RU_PER_ITEM
+        async with self._slots:
+            async with self._turn:
+                while (wait_s := self._wait_s()) > 0:  # noqa: ASYNC110 - a 429 can prolong it
+                    await asyncio.sleep(wait_s)
+                started_s = time.monotonic()
+                self._next_s = started_s + estimate_ru * self._interval_s
+                self._interval_s *= self._factor_per_s ** (estimate_ru * self._interval_s)
+            try:
+                with nested_scope() as scope:
+                    self._running.add(scope)
+                    yield
+            finally:
+                self._running.remove(scope)
+                self._next_s += (scope.request_units - estimate_ru) * self._interval_s
+                # Transactions that ran at the same time met the same 429.
+                if scope.throttled and started_s >= self._slowed_s:
+                    self._slow_down(estimate_ru)
+
+    def _wait_s(self) -> float:
+        # The SDK waits for the same time before it sends a throttled transaction again.
+        throttled_s = (scope.retry_after_s or 0.0 for scope in self._running)
+        return max(self._next_s - time.monotonic(), *throttled_s, 0.0)
+
+    def _slow_down(self, estimate_ru: float) -> None:
+        self._slowed_s = time.monotonic()
+        self._interval_s = min(max(FIRST_S, 2 * self._interval_s), _LONGEST_S)
+        self._factor_per_s = _AFTER_429
+        self._next_s = self._slowed_s + estimate_ru * self._interval_s

@@ -1,0 +1,192 @@
+"""The decorator that turns a handler into an HTTP function."""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, ClassVar, Final
+from urllib.parse import urlsplit
+
+import azure.functions as func
+from opentelemetry.trace import Span
+from pydantic import BaseModel
+
+from shared.platform.data.pages import Cursor
+from shared.platform.database.retries import REQUEST_DEADLINE_S
+from shared.platform.database.scope import Scope, deadline, request_scope
+from shared.platform.database.sessions import SESSION_HEADER, Session
+from shared.platform.errors import (
+    AppError,
+    DatabaseUnavailable,
+    InternalReason,
+    MalformedRequest,
+    NotAuthenticated,
+    NotFound,
+)
+from shared.platform.http.callers import ANONYMOUS, authenticate
+from shared.platform.http.calls import QUERY, Call, parse_call
+from shared.platform.http.problems import problem_of, problem_response
+from shared.platform.http.responses import http_response
+from shared.platform.models import RequestModel
+from shared.platform.name import NAME
+from shared.platform.observability.logs import log
+from shared.platform.observability.spans import fail, span
+
+_ERROR, _FAILURE = 400, 500
+_ORIGIN = re.compile("[^:]+://[^/?#]*")
+
+# Takes a Call, and returns a Response; of a subclass of Endpoint, what that class documents.
+Handler = Callable[[Call[Any]], Awaitable[Any]]
+HttpFunction = Callable[[func.HttpRequest, func.Context], Awaitable[func.HttpResponse]]
+
+# Called with the span of each request, as the request hooks of OpenTelemetry's instrumentations are.
+request_hooks: Final[list[Callable[[Span, func.HttpRequest], None]]] = []
+
+_endpoints: dict[Callable[..., Any], Endpoint] = {}
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Decorator that turns a handler into an HTTP function; place the route above.
+
+    The function authenticates commands, parses the request, maps errors to problem details, reports the request
+    charge and the session, and logs one line. `request` names the request of a design that it serves. The other
+    arguments describe it to clients: `returns` is one resource (or one of several), a page of it (`paged`), or a
+    cached list (`listed`), `parse_cursor` reads the position of a page, `parameters` are query parameters that only
+    this endpoint has, with their descriptions and schemas, `errors` are specific to it, and `statuses` are the success
+    statuses if they are not the usual one of the method. The handler's docstring becomes the summary and
+    description. A `private` query needs a caller, as commands do, and no cache keeps its response.
+    """
+
+    # The errors for invalid IDs in the path, by the parameter of the route; a subclass overrides it.
+    not_found: ClassVar[Mapping[str, type[NotFound]]] = {}
+
+    request: str = ""
+    _: KW_ONLY
+    body: type[RequestModel] | None = None
+    returns: type[BaseModel] | tuple[type[BaseModel], ...] | None = None
+    paged: bool = False
+    listed: bool = False
+    parse_cursor: Callable[[str], Any] = Cursor.parse
+    parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    private: bool = False
+    errors: tuple[type[AppError], ...] = ()
+    statuses: tuple[int, ...] = ()
+
+    def __call__(self, handler: Handler) -> HttpFunction:
+        name, title = handler.__name__, (handler.__doc__ or "").partition("\n")[0].rstrip(".")
+
+        async def run(req: func.HttpRequest, context: func.Context) -> func.HttpResponse:
+            attributes = {
+                "http.request.method": req.method,
+                "url.path": path_of(req),
+                f"{NAME}.request": self.request,
+                f"{NAME}.title": title,
+            }
+            # The host passes on the caller's trace, with its own span as the parent if it traces requests.
+            caller = context.trace_context.trace_parent
+            with span(name, caller=caller, attributes=attributes) as recorded, request_scope(name) as scope:
+                for hook in request_hooks:
+                    hook(recorded, req)
+                return await self._run(handler, req, context.invocation_id, recorded, scope)
+
+        # The Functions host names a function after its Python function.
+        run.__name__ = run.__qualname__ = name
+        run.__doc__ = handler.__doc__
+        _endpoints[run] = self
+        return run
+
+    async def respond(self, handler: Handler, request: func.HttpRequest, scope: Scope) -> func.HttpResponse:
+        """Return the response to a valid request. Raises what `refuse` turns into a response."""
+        call = self._parse(request)
+        session = Session.parse(request.headers.get(SESSION_HEADER, ""))
+        if not self.listed:  # other requests wait for the same read of a cached list
+            scope.session = session
+        return http_response(await handler(call), call)
+
+    def refuse(self, error: Exception, request: func.HttpRequest) -> func.HttpResponse:
+        return problem_response(error, path_of(request))
+
+    async def _run(
+        self, handler: Handler, request: func.HttpRequest, request_id: str, recorded: Span, scope: Scope
+    ) -> func.HttpResponse:
+        started, problem, has_valid_host = time.perf_counter(), dict[str, Any](), _has_valid_host(request)
+        try:
+            if not has_valid_host:  # `respond` and `refuse` may need a valid URL
+                raise MalformedRequest("The Host header is invalid.")
+            async with deadline(REQUEST_DEADLINE_S):
+                response = await self.respond(handler, request, scope)
+        except Exception as error:  # noqa: BLE001 - the edge: maps every failure to a response
+            _log_failure(error, function=handler.__name__, request_id=request_id)
+            problem = {"problem": problem_of(error).code}
+            response = self.refuse(error, request) if has_valid_host else problem_response(error, path_of(request))
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        # Without a lifetime, caches can choose one (https://www.rfc-editor.org/rfc/rfc9111#section-4.2.2).
+        is_kept = response.status_code < _ERROR and not self.private
+        response.headers.setdefault("Cache-Control", "no-cache" if is_kept else "no-store")
+        if scope.responses:
+            response.headers["x-ms-request-charge"] = f"{scope.request_units:.2f}"
+        if request.method not in QUERY and (token := str(scope.session)):
+            response.headers[SESSION_HEADER] = token
+        charge_ru, status = round(scope.request_units, 2), response.status_code
+        recorded.set_attributes({"http.response.status_code": status, f"{NAME}.charge_ru": charge_ru})
+        if status >= _FAILURE:
+            fail(recorded, str(status))
+        log(
+            logging.INFO,
+            "request",
+            function=handler.__name__,
+            method=request.method,
+            path=path_of(request),
+            status=status,
+            **problem,
+            charge_ru=charge_ru,
+            duration_ms=round((time.perf_counter() - started) * 1000, 1),
+            request_id=request_id,
+        )
+        return response
+
+    def _parse(self, request: func.HttpRequest) -> Call[Any]:
+        """Authenticate the caller of a command, then parse, so that only such a caller learns why parsing fails."""
+        if request.method in QUERY and not self.private:
+            return parse_call(request, self.body, ANONYMOUS, self.parse_cursor, self.not_found)
+        caller = authenticate(request.headers, is_query=request.method in QUERY)
+        call: Call[Any] = parse_call(request, self.body, caller, self.parse_cursor, self.not_found)
+        self.authorize(call, request)
+        return call
+
+    def authorize(self, _call: Call[Any], _request: func.HttpRequest) -> None:
+        """Raise Forbidden if the caller cannot do this; a subclass overrides it."""
+
+
+def endpoint_of(function: Callable[..., Any]) -> Endpoint:
+    """Return the decorator of an HTTP function. Raises KeyError."""
+    return _endpoints[function]
+
+
+def path_of(request: func.HttpRequest) -> str:
+    """The path of the request's URL, encoded, even if the host in it is invalid."""
+    return _ORIGIN.sub("", str(request.url), count=1).partition("?")[0]
+
+
+def _has_valid_host(request: func.HttpRequest) -> bool:
+    """Whether the URL, which contains the Host header, can be split. Hosts differ in which headers they accept."""
+    try:
+        url = urlsplit(str(request.url))
+        _ = url.port
+    except ValueError:
+        return False
+    return url.netloc.isascii()
+
+
+def _log_failure(error: Exception, **fields: Any) -> None:
+    if isinstance(error, InternalReason):
+        level = logging.WARNING if isinstance(error, DatabaseUnavailable) else logging.ERROR
+        log(level, error.event, **fields, reason=error.reason)
+    elif isinstance(error, NotAuthenticated):
+        log(logging.INFO, "not authenticated", **fields, fault=error.fault)
+    elif not isinstance(error, AppError):
+        log(logging.ERROR, "request failed", **fields, exception=error)

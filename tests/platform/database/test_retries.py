@@ -1,0 +1,64 @@
+"""The limits in shared/platform/database/retries.py and their documentation."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from shared.data.users import create_user, edit_user
+from shared.models.user import NewUser, UserChanges
+from shared.platform.database import retries
+from shared.platform.database.client import connect
+from shared.platform.database.container import Container
+from shared.platform.errors import DatabaseUnavailable
+from tests.blog import Blog, at
+from tests.gateway import Gateway, named
+from tests.items import a_post, a_user, unique
+
+DOCUMENT = Path(__file__).parents[3] / "docs" / "reliability.md"
+
+
+def test_every_limit_is_documented_with_its_value() -> None:
+    text = DOCUMENT.read_text(encoding="utf-8")
+    limits = {name: value for name, value in vars(retries).items() if name.isupper()}
+
+    missing = [name for name, value in limits.items() if f"| `{name}` | {value} |" not in text]
+
+    assert limits
+    assert missing == []
+
+
+def test_a_shared_read_ends_before_the_deadline_of_its_requests() -> None:
+    assert retries.FRONT_PAGE_DEADLINE_S < retries.REQUEST_DEADLINE_S
+
+
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The longest that each jittered wait can be."""
+    longest: list[float] = []
+    monkeypatch.setattr(random, "uniform", lambda _, most: longest.append(most) or 0)
+    return longest
+
+
+async def test_conflicts_are_waited_for_only_before_a_retry(blog: Blog, waits: list[float]) -> None:
+    fault = f"449 database={blog.settings.database}"
+    with blog.emulator.faults.during(fault) as conflicts, pytest.raises(DatabaseUnavailable):
+        await blog.posts.create(a_post(a_user()))
+
+    assert conflicts.struck == retries.CONFLICT_RETRIES + 1
+    assert waits == [retries.CONFLICT_WAIT_S * 2**number for number in range(retries.CONFLICT_RETRIES)]
+
+
+async def test_renames_are_waited_for_only_before_another_attempt(blog: Blog, waits: list[float]) -> None:
+    user = await create_user(blog.users, NewUser(username=unique("ada")), idempotency_key=None)
+    changes = UserChanges(username=unique("grace"))
+
+    with Gateway(blog.emulator.endpoint) as gateway:
+        async with connect(at(blog.settings, gateway.endpoint)) as client:
+            users = Container(client.get_database_client(blog.settings.database).get_container_client("users"))
+            with gateway.answering(named("replace users"), 412), pytest.raises(DatabaseUnavailable):
+                await edit_user(users, user["id"], changes)
+
+    assert waits == [retries.RENAME_WAIT_S * number for number in range(1, retries.RENAME_ATTEMPTS)]

@@ -1,0 +1,31 @@
+"""Follow a request: its trace, and its way into the feed."""
+
+from __future__ import annotations
+
+import secrets
+
+from tests.api import Api
+from tests.platform.observability.sink import ReceivedSpan, TelemetrySink
+from tests.polling import eventually
+
+
+def new_traceparent() -> tuple[str, str]:
+    """Return a header, and its trace ID."""
+    trace_id = secrets.token_hex(16)
+    return f"00-{trace_id}-{secrets.token_hex(8)}-01", trace_id
+
+
+async def span_of(sink: TelemetrySink, trace_id: str, name: str) -> ReceivedSpan:
+    """Wait for a span of a trace."""
+    spans = await eventually(lambda: [span for span in sink.named(name) if span.trace_id == trace_id])
+    return spans[0]
+
+
+async def in_feed(api: Api, post_id: str, username: str) -> bool:
+    feed = (await api.get_feed(limit=100)).body["items"]
+    return any(entry["postId"] == post_id and entry["userUsername"] == username for entry in feed)
+
+
+async def has_comment(api: Api, post_id: str) -> bool:
+    feed = (await api.get_feed(limit=100)).body["items"]
+    return any(entry["id"] == post_id and entry["commentCount"] == 1 for entry in feed)
