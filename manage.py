@@ -164,14 +164,23 @@ def verify_command(
 
 
 @app.command("rebuild")
-def rebuild_command(context: typer.Context, as_json: _Json = False) -> None:
+def rebuild_command(
+    context: typer.Context,
+    restore_texts: Annotated[
+        bool,
+        typer.Option(
+            "--restore-texts", help="Remove the prefix of an earlier version from texts; see docs/upgrade.md."
+        ),
+    ] = False,
+    as_json: _Json = False,
+) -> None:
     """Rebuild copies, the feed, usernames, counts and reservations, then verify.
 
     The app can run at the same time. Exits with 1 if anything is still wrong, and says what to do by hand.
     """
     _run(
         context,
-        lambda configuration: commands.rebuild_database(configuration, as_json=as_json),
+        lambda configuration: commands.rebuild_database(configuration, restores_texts=restore_texts, as_json=as_json),
         writes=True,
         charge_to_stderr=as_json,
     )

@@ -116,14 +116,15 @@ async def reset_leases(configuration: Settings, function: str) -> int:
     return SUCCESS
 
 
-async def rebuild_database(configuration: Settings, *, as_json: bool) -> int:
+async def rebuild_database(configuration: Settings, *, restores_texts: bool, as_json: bool) -> int:
     """Rebuild, then verify and print all findings; return BROKEN unless all are informational."""
     from management.rebuild import rebuild
 
     async with signed_in(configuration) as client:
         blog, addons = await open_all(client, configuration.database)
         with terminal.reading_progress() as count:
-            await rebuild(blog, terminal.say_to_stderr if as_json else terminal.say, count, addons)
+            say = terminal.say_to_stderr if as_json else terminal.say
+            await rebuild(blog, say, count, addons, restores_texts=restores_texts)
         with terminal.reading_progress() as count:
             findings = await verify(blog, count, addons)
     return _report(findings, count.items, as_json=as_json)

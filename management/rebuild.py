@@ -1,8 +1,8 @@
 """Rebuild all derived data from users, posts, comments and likes.
 
 Works for a database filled without the change-feed functions (such as the article's), or after they lost changes:
-1. Repair the findings of a census: texts with the prefix of an earlier version, missing user fields, wrong counts and
-   versions, stale usernames, orphaned or stale copies, missing reservations, and abandoned ones.
+1. Repair the findings of a census: missing user fields, wrong counts and versions, stale usernames, orphaned or stale
+   copies, missing reservations, and abandoned ones.
 2. Replay the change feed of `users`, which finishes renames.
 3. Replay the change feed of `posts`, which fixes usernames and updates all copies and the feed.
 
@@ -32,9 +32,17 @@ T = TypeVar("T")
 
 
 async def rebuild(
-    blog: Blog, say: Callable[[str], None], count: ItemCount | None = None, addons: Sequence[OpenAddon] = ()
+    blog: Blog,
+    say: Callable[[str], None],
+    count: ItemCount | None = None,
+    addons: Sequence[OpenAddon] = (),
+    *,
+    restores_texts: bool = False,
 ) -> None:
-    """Rebuild; report each step through `say`, and count the items read. Raises DatabaseUnavailable, AzureError."""
+    """Rebuild; report each step through `say`, and count the items read. Raises DatabaseUnavailable, AzureError.
+
+    `restores_texts` removes the prefix of an earlier version, of which each rebuild would remove another one.
+    """
 
     repairs = Repairs(blog)
 
@@ -47,7 +55,8 @@ async def rebuild(
     count.expect(await number_of_items(blog.users, blog.posts, blog.feed, blog.failures))
     count.expect(await number_of_items(blog.users, blog.posts))  # read again as change feeds
     census = await take_census(blog, count)
-    await run("Texts restored", census.prefixed, repairs.restore_texts)
+    if restores_texts:
+        await run("Texts restored", census.prefixed, repairs.restore_texts)
     await run("Users completed", census.incomplete_users, repairs.complete_user)
     await run("Tombstones that expire", census.tombstones, repairs.expire_tombstone)
     await run("Items that no longer expire", census.expiring, repairs.remove_ttl)

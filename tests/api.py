@@ -139,13 +139,13 @@ class Api:
     async def report(
         self, post_id: str, user_id: str, reason: str, *, comment_id: str | None = None, headers: Headers = None
     ) -> ApiResponse:
-        """C6."""
+        """Report a post or comment."""
         comment = f"/comments/{_id(comment_id)}" if comment_id else ""
         body = {"userId": user_id, "reason": reason}
         return await self.send("POST", f"/api/posts/{_id(post_id)}{comment}/reports", body=body, headers=headers)
 
     async def list_reports(self, **query: object) -> ApiResponse:
-        """Q8."""
+        """The reported items."""
         return await self.send("GET", f"/api/reports{_query(query)}")
 
     async def get_user_data(self, user_id: str, **query: object) -> ApiResponse:

@@ -1,7 +1,7 @@
 """Texts that look like dates, which earlier versions stored as `text:2026-01-01T00:00:00`.
 
 The Functions host rewrote them otherwise; now host.json says that it does not parse dates. Nothing else distinguishes
-such an item from one whose author wrote the prefix, so that one loses it, too. docs/upgrade.md says when to rebuild.
+such an item from one whose author wrote the prefix, so that one loses it, too. See docs/upgrade.md.
 """
 
 from __future__ import annotations

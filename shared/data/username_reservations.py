@@ -63,7 +63,7 @@ class Reservation:
 
 
 async def reserve(users: Container, username: str, user_id: str, name_version: int) -> Reservation:
-    """Reserve a username: one write, or two and two point reads. Raises UsernameTaken."""
+    """Reserve a username: one write, or two and two point reads. Raises UsernameTaken, DatabaseUnavailable."""
     wanted = reservation_item(username, user_id, name_version)
     for _ in range(RESERVE_ATTEMPTS):
         with suppress(ItemExists):
@@ -71,7 +71,8 @@ async def reserve(users: Container, username: str, user_id: str, name_version: i
         # The existing reservation may change between the read and the write.
         with suppress(ConditionFailed, ItemMissing):
             return await _take_over(users, wanted)
-    raise UsernameTaken(username)
+    # It can be the user's own: if every response was lost, the SDK has sent each write twice.
+    raise DatabaseUnavailable(f"other writes refused a reservation {RESERVE_ATTEMPTS} times")
 
 
 async def read_reservation(users: Container, key: str) -> Item | None:

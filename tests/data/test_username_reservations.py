@@ -206,6 +206,22 @@ async def test_a_takeover_fails_if_the_owner_returns_during_it(aging_blog: Blog,
     assert (await get_user(blog.users, user_id))["username"] == name
 
 
+class Resending(Container):
+    """Every response to a replacement is lost, so the SDK sends it again and gets 412."""
+
+    async def replace(self, item: Item, *, etag: str) -> Item:
+        await super().replace(item, etag=etag)
+        return await super().replace(item, etag=etag)
+
+
+async def test_nobody_is_told_that_their_own_reservation_is_taken(blog: Blog) -> None:
+    name, user_id = unique("bob"), str(uuid.uuid4())
+    await username_reservations.reserve(blog.users, name, user_id, 0)  # then the host was killed
+
+    with pytest.raises(DatabaseUnavailable):
+        await username_reservations.reserve(Resending(blog.users.proxy), name, user_id, 0)
+
+
 async def test_a_former_username_can_be_taken_back(blog: Blog) -> None:
     user = await _register(blog, unique("bob"))
     away = await _rename(blog, user, unique("rob"))

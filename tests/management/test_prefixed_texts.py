@@ -1,4 +1,4 @@
-"""Texts with the prefix of earlier versions: `verify` names them, and `rebuild` restores them in every copy."""
+"""Texts with the prefix of earlier versions: `verify` names them, and `rebuild` can restore them in every copy."""
 
 from __future__ import annotations
 
@@ -24,6 +24,9 @@ async def test_rebuild_restores_texts_of_earlier_versions(blog: Blog) -> None:
 
     found = {finding.subject for finding in await verify(blog.stored) if finding.kind is Kind.PREFIXED}
     await rebuild(blog.stored, lambda _: None)
+    kept = await blog.posts.read(post["id"], post["id"]) or {}
+    assert kept["content"] == f"text:{NUMBER}"
+    await rebuild(blog.stored, lambda _: None, restores_texts=True)
 
     assert found == {f"post {post['id']}", f"comment {comment['id']}"}
     restored = await blog.posts.read(post["id"], post["id"]) or {}

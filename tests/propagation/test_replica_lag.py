@@ -100,7 +100,7 @@ async def test_a_stale_user_does_not_make_a_former_username_current(blog: Blog, 
 
     with lagging(blog):
         renamed = await _rename(blog, user)
-        comment = await blog.posts.create(a_comment(post, user))  # by an instance that had the user cached
+        comment = await blog.posts.create(a_comment(post, user))  # its author was read before the rename
         await worker.handle_posts([*changes, comment])
 
     stored = await blog.posts.read(comment["id"], post["id"])

@@ -4,7 +4,7 @@ From the outermost rule to the innermost, an API request retries:
 
     what                                            attempts              wait                          then
     a rename that loses to a concurrent rename      RENAME_ATTEMPTS       up to 20 ms × n, jittered     503
-    a reservation that changes while it is read     RESERVE_ATTEMPTS      none                          409
+    a reservation that changes while it is read     RESERVE_ATTEMPTS      none                          503
     a failure or other single item that changes     ENTRY_ATTEMPTS        none                          503
     a batch refused because of other writes         COMMIT_ROUNDS         none; reads the items         503
     449 from a write; 449 or 503 from a script      CONFLICT_RETRIES      up to 10 ms × 2^n, jittered   503
