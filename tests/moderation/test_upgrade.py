@@ -49,7 +49,7 @@ async def test_a_database_from_before_the_addon_is_upgraded(
         provisioned = await manage(settings, "provision")
         before = {finding.kind for finding in await verify(blog.stored)}
         migrated = [await manage(settings, "migrate-moderation") for _ in range(2)]
-        rebuilt = await manage(settings, "rebuild")
+        rebuilt = await manage(settings, "rebuild", "--restore-texts")
         verified = await manage(settings, "verify")
         audit = await manage(settings, "audit")
         entries = await listed(blog, blog.container(NAME))
