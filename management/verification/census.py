@@ -29,7 +29,8 @@ from shared.models.like import Like
 from shared.models.post import Post, short_form, version_of
 from shared.models.user import User
 from shared.platform.data import idempotency
-from shared.platform.database.container import Container, is_addressable
+from shared.platform.database.container import Container
+from shared.platform.database.sdk_gaps import is_addressable
 from shared.platform.errors import ItemDamaged
 from shared.platform.models import Item, Resource, integer_of, is_item_id
 

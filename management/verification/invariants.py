@@ -16,7 +16,7 @@ from shared.data import username_reservations
 from shared.models.base import DELETED_TTL_S
 from shared.models.characters import is_blank
 from shared.models.user import User, username_to_copy
-from shared.platform.database.container import is_addressable
+from shared.platform.database.sdk_gaps import is_addressable
 from shared.platform.errors import ItemDamaged
 from shared.platform.models import Item, is_item_id, is_whole_number, parse_moment
 

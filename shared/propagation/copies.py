@@ -13,9 +13,10 @@ from functools import partial
 
 from shared.data.posts import FRONT_PAGE_LENGTH
 from shared.models.post import Post, short_form, version_of
-from shared.platform.database.container import BATCH_LIMIT, Container, is_addressable, patch_of
+from shared.platform.database.container import BATCH_LIMIT, Container, patch_of
 from shared.platform.database.refusals import BatchRefused, ConditionFailed, ItemExists, ItemMissing
 from shared.platform.database.retries import COPY_ATTEMPTS
+from shared.platform.database.sdk_gaps import is_addressable
 from shared.platform.deliveries.concurrency import for_each
 from shared.platform.errors import DatabaseRefusal, DatabaseUnavailable, NoProgress
 from shared.platform.models import Item

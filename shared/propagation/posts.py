@@ -21,7 +21,8 @@ from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import Post, short_form, version_of
 from shared.models.user import is_deleted
-from shared.platform.database.container import BATCH_LIMIT, Container, is_addressable
+from shared.platform.database.container import BATCH_LIMIT, Container
+from shared.platform.database.sdk_gaps import is_addressable
 from shared.platform.deliveries.delivery import DATABASE_ERRORS, handle_each
 from shared.platform.deliveries.pacing import Pace
 from shared.platform.models import Item, integer_of, is_item_id, string_of

@@ -1,39 +1,39 @@
 """One container and the operations that an app uses.
 
 An operation raises an error of refusals.py for a refusal that its caller can handle. It raises `DatabaseThrottled` or
-`DatabaseUnavailable` if the database fails, and a `DatabaseRefusal` if it can never succeed. Two things are done here
-because the SDK omits them: 449 is retried, and the session tokens of batches and scripts are kept.
+`DatabaseUnavailable` if the database fails, and a `DatabaseRefusal` if it can never succeed. sdk_gaps.py does what
+azure-cosmos omits.
 """
 
 from __future__ import annotations
 
 import asyncio
-import random
-import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from azure.core import MatchConditions
-from azure.core.utils import CaseInsensitiveDict
 from azure.cosmos.aio import ContainerProxy
-from azure.cosmos.exceptions import CosmosBatchOperationError
 
 from shared.platform.database.refusals import (
     BatchRefused,
-    ConcurrentWrite,
     ConditionFailed,
     ItemExists,
     ItemMissing,
     ScriptFailed,
     database_errors,
 )
-from shared.platform.database.retries import CONFLICT_RETRIES, CONFLICT_WAIT_S
 from shared.platform.database.scope import nested_scope
+from shared.platform.database.sdk_gaps import (
+    copied,
+    is_addressable,
+    keeping_session,
+    key_in,
+    require_addressable,
+    require_text,
+    retry_conflicts,
+)
 from shared.platform.database.sessions import Session, confirmed
-from shared.platform.errors import DatabaseUnavailable, RequestRefused
 from shared.platform.models import Item
-from shared.platform.observability import metrics
 
 # One operation of a transactional batch, as the SDK takes it: name, arguments, options.
 Operation = tuple[str, tuple[Any, ...]] | tuple[str, tuple[Any, ...], dict[str, Any]]
@@ -49,12 +49,6 @@ _READS_WORTH_A_QUERY = 5
 BY_ID = "SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.id)"
 # The ID of no item. Reading a missing item costs 1 RU.
 MISSING_ID = "-"
-# azure-cosmos 4.17 quotes an ID and sends it as the last part of a path (_base.py, GetPathFromLink). "." and ".." are
-# then removed with a part before them (yarl), and "/" and "\\" divide the ID. The path does not match its signature
-# (401), or it is that of another item or of the container. The service does not find an ID that ends with a space (401;
-# CosmosItemIdEncodingTestsBase.cs of azure-cosmos-dotnet-v3), and the SDK creates none with "?" or "#". Control
-# characters are not allowed (https://learn.microsoft.com/azure/cosmos-db/concepts-limits#per-item-limits).
-_ADDRESSABLE = re.compile(r"(?!\.{1,2}\Z)[^/\\?#\x00-\x1f\x7f]*[^/\\?#\x00-\x20\x7f]")
 
 
 class Container:
@@ -90,7 +84,7 @@ class Container:
 
     async def replace(self, item: Item, *, etag: str) -> Item:
         """One write, if the item still has `etag`. Raises ItemMissing, ConditionFailed."""
-        _require_addressable(item["id"])
+        require_addressable(item["id"])
         return await self._write(_OF_EXISTING, self.proxy.replace_item, item["id"], item, **_if_match(etag))
 
     async def patch(
@@ -106,7 +100,7 @@ class Container:
 
         `predicate` cannot take parameters, so it must not contain input from a client.
         """
-        _require_addressable(item_id)
+        require_addressable(item_id)
         options = {"filter_predicate": predicate, **_if_match(etag)}
         return await self._write(
             _OF_EXISTING, self.proxy.patch_item, item_id, partition_key, list(operations), **options
@@ -114,13 +108,13 @@ class Container:
 
     async def delete(self, item_id: str, partition_key: str, *, etag: str | None = None) -> None:
         """One write. Raises ItemMissing, ConditionFailed."""
-        _require_addressable(item_id)
+        require_addressable(item_id)
         await self._write(_OF_EXISTING, self.proxy.delete_item, item_id, partition_key, **_if_match(etag))
 
     async def _write(
         self, expected: _Refusals, method: Callable[..., Awaitable[Any]], *arguments: Any, **options: Any
     ) -> Item:
-        written = await self._retry_conflicts("a write", lambda: method(*arguments, **options), expected)
+        written = await retry_conflicts(self.proxy.id, "a write", lambda: method(*arguments, **options), expected)
         return dict(written or {})
 
     async def batch(self, partition_key: str, operations: Sequence[Operation]) -> list[Item]:
@@ -128,17 +122,15 @@ class Container:
 
         Returns the item after each operation, empty for a deletion.
         """
-        _require_text(partition_key)
+        require_text(partition_key)
         return await self._batch(partition_key, operations)
 
     async def _batch(self, partition_key: str, operations: Sequence[Operation]) -> list[Item]:
         async def attempt() -> list[dict[str, Any]]:
-            # The SDK removes entries from the options it gets.
-            copied: list[Any] = [(name, arguments, dict(*options)) for name, arguments, *options in operations]
-            with _keeping_session(self.proxy):
-                return await self.proxy.execute_item_batch(copied, partition_key)
+            with keeping_session(self.proxy):
+                return await self.proxy.execute_item_batch(copied(operations), partition_key)
 
-        results = await self._retry_conflicts("a batch", attempt, (BatchRefused,))
+        results = await retry_conflicts(self.proxy.id, "a batch", attempt, (BatchRefused,))
         return [dict(result.get("resourceBody") or {}) for result in results]
 
     async def catch_up(self, partition_key: str | None = None) -> None:
@@ -152,19 +144,9 @@ class Container:
         caught_up: set[str] = set()
         # After a partition has split, the SDK learns of the new ones from the responses.
         while behind := [part for part in await self.feed_ranges() if str(part) not in caught_up]:
-            keys = [await self._key_in(feed_range) for feed_range in behind]
+            keys = [await key_in(self.proxy, feed_range, self._keys) for feed_range in behind]
             await asyncio.gather(*(self.catch_up(key) for key in keys))
             caught_up.update(map(str, behind))
-
-    async def _key_in(self, feed_range: dict[str, Any]) -> str:
-        """Return a partition key of the physical partition, found by trial and cached."""
-        name, number = str(feed_range), 0
-        while name not in self._keys:
-            hashed = await self.proxy.feed_range_from_partition_key(str(number))
-            if await self.proxy.is_feed_range_subset(feed_range, hashed):
-                self._keys[name] = str(number)
-            number += 1
-        return self._keys[name]
 
     async def read_many(self, ids: Sequence[str]) -> list[Item]:
         """Return the present state of the existing items whose ID is their partition key, in any order.
@@ -182,7 +164,7 @@ class Container:
 
     async def query(self, text: str, parameters: Mapping[str, Any], *, partition_key: str, page_size: int) -> list[Any]:
         """One query in one logical partition, whose text limits it to `page_size` rows."""
-        _require_text(partition_key)
+        require_text(partition_key)
 
         async def attempt() -> list[Any]:
             rows = self.proxy.query_items(
@@ -240,37 +222,20 @@ class Container:
 
     async def execute(self, procedure: str, partition_key: str, *parameters: Any) -> Any:
         """Run one stored procedure, retried on 449 and 503. Raises ScriptFailed for any other number it throws."""
-        _require_text(partition_key)
+        require_text(partition_key)
 
         async def attempt() -> Any:
-            with _keeping_session(self.proxy):
+            with keeping_session(self.proxy):
                 return await self.proxy.scripts.execute_stored_procedure(
                     procedure, partition_key=partition_key, parameters=list(parameters)
                 )
 
-        return await self._retry_conflicts(procedure, attempt, (ScriptFailed,))
+        return await retry_conflicts(self.proxy.id, procedure, attempt, (ScriptFailed,))
 
     async def feed_ranges(self) -> list[dict[str, Any]]:
         """Return a feed range per physical partition. Two requests once per process; the SDK caches the result."""
         with database_errors():
             return [feed_range async for feed_range in self.proxy.read_feed_ranges()]
-
-    async def _retry_conflicts(
-        self, what: str, attempt: Callable[[], Awaitable[Result]], expected: _Refusals
-    ) -> Result:
-        for number in range(CONFLICT_RETRIES + 1):
-            if number:
-                # Without jitter, writes that conflicted once would conflict again.
-                await asyncio.sleep(random.uniform(0, CONFLICT_WAIT_S * 2 ** (number - 1)))  # noqa: S311 - not secret
-                metrics.retries.add(1, {"db.collection.name": self.proxy.id})
-            try:
-                with database_errors(*expected):
-                    return await attempt()
-            except ConcurrentWrite as conflict:
-                last = conflict
-        raise DatabaseUnavailable(
-            f"{what} on {self.proxy.id} met concurrent writes {CONFLICT_RETRIES + 1} times"
-        ) from last
 
 
 async def _only_item(batch: Awaitable[list[Item]]) -> Item | None:
@@ -280,45 +245,6 @@ async def _only_item(batch: Awaitable[list[Item]]) -> Item | None:
     except BatchRefused:
         return None
     return item
-
-
-def is_addressable(item_id: str) -> bool:
-    """Return whether a URL can carry the ID. If not, only batches and queries reach the item."""
-    return _ADDRESSABLE.fullmatch(item_id) is not None
-
-
-def _require_addressable(item_id: str) -> None:
-    """Raise RequestRefused for an ID whose URL would address something else."""
-    if not is_addressable(item_id):
-        raise RequestRefused(f"no URL can carry the ID {item_id!r}")
-
-
-def _require_text(partition_key: object) -> None:
-    """Raise TypeError unless it is a string. With None, azure-cosmos queries all partitions (aio/_container.py)."""
-    if not isinstance(partition_key, str):
-        raise TypeError(f"a partition key must be a string, not {type(partition_key).__name__}")
-
-
-@contextmanager
-def _keeping_session(proxy: ContainerProxy) -> Iterator[None]:
-    """Keep the session token of the one batch or script in this block, even if the batch is refused.
-
-    The SDK keeps the tokens of single-item writes only (azure-cosmos 4.17, aio/_cosmos_client_connection_async.py,
-    `Batch` and `ExecuteStoredProcedure`). With only those, a read could miss a batch that the same process wrote.
-    """
-    refused = None
-    try:
-        yield
-    except CosmosBatchOperationError as error:
-        refused = error
-    connection = proxy.client_connection
-    if connection.session is not None:  # only with Session consistency, in a client that was entered
-        # No other task has run since the SDK stored these headers, so they belong to this response. The SDK identifies
-        # the container by the added one, which is documented for item responses only.
-        of_container = {**connection.last_response_headers, "x-ms-alt-content-path": proxy.container_link}
-        connection.session.update_session(connection, {}, CaseInsensitiveDict(of_container))  # type: ignore[no-untyped-call]  # in the SDK
-    if refused is not None:
-        raise refused
 
 
 def patch_of(values: Mapping[str, object], **increments: int) -> list[dict[str, Any]]:

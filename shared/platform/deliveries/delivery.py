@@ -8,8 +8,9 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
-from shared.platform.database.container import Container, is_addressable
+from shared.platform.database.container import Container
 from shared.platform.database.scope import request_scope
+from shared.platform.database.sdk_gaps import is_addressable
 from shared.platform.deliveries.change_feed import ChangeFeed
 from shared.platform.deliveries.concurrency import for_each
 from shared.platform.deliveries.failures import keep_failure

@@ -9,9 +9,10 @@ from azure.cosmos.partition_key import NonePartitionKeyValue
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shared.platform.database.container import is_addressable, patch_of
+from shared.platform.database.container import patch_of
 from shared.platform.database.refusals import ItemMissing
 from shared.platform.database.scope import request_scope
+from shared.platform.database.sdk_gaps import is_addressable
 from shared.platform.errors import RequestRefused
 from tests.blog import Blog
 from tests.items import unique
