@@ -49,7 +49,7 @@ async def get_inspector_events(req: func.HttpRequest) -> func.HttpResponse:
     if visitor and "page" in req.params:
         _recorder.claim(req.params["page"], visitor)
     events = _recorder.since(int(after), None if req.params.get("all") == "1" else visitor)
-    return _json(req, {"events": events, "last": max(_recorder.last, int(after)), "switch": SWITCHES.name})
+    return await _json(req, {"events": events, "last": max(_recorder.last, int(after)), "switch": SWITCHES.name})
 
 
 @bp.route(route="inspector/names", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
@@ -61,8 +61,8 @@ async def get_inspector_names(req: func.HttpRequest) -> func.HttpResponse:
         with suppress(DatabaseThrottled, DatabaseUnavailable):  # the tour causes both
             found = await container.read_many([item_id for item_id in ids if is_item_id(item_id)])
             names |= {item["id"]: item[name] for item in found if name in item}
-    return _json(req, names)
+    return await _json(req, names)
 
 
-def _json(req: func.HttpRequest, values: Mapping[str, object]) -> func.HttpResponse:
-    return http_response(json_response(values, headers=_HEADERS), parse_call(req, None, ANONYMOUS))
+async def _json(req: func.HttpRequest, values: Mapping[str, object]) -> func.HttpResponse:
+    return await http_response(json_response(values, headers=_HEADERS), parse_call(req, None, ANONYMOUS))

@@ -68,7 +68,7 @@ class WebPage(Endpoint):
             headers["Cache-Control"] = "no-store"
         elif signed_in_caller(request.headers):
             headers["Cache-Control"] = "private, no-cache"
-        response = http_response(document_response(content, self.media_type, headers=headers), call)
+        response = await http_response(document_response(content, self.media_type, headers=headers), call)
         if cookie and not self.listed and not session.has_valid_token:
             response.headers["Set-Cookie"] = _COOKIE_DELETION
         return response

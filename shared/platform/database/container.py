@@ -184,12 +184,12 @@ class Container:
                 await self.catch_up(partition_key)
             return scope.session
 
-        with database_errors(*expected):
+        with database_errors(*expected, container=self.proxy.id):
             return await confirmed(attempt, ask_primary)
 
     async def query_across(self, text: str, parameters: Mapping[str, Any], *, page_size: int) -> AsyncIterator[Any]:
         """Query all partitions, page by page. Not for API requests: the charge grows with the container."""
-        with database_errors():
+        with database_errors(container=self.proxy.id):
             async for row in self.proxy.query_items(text, parameters=_named(parameters), max_item_count=page_size):
                 yield row
 
@@ -234,7 +234,7 @@ class Container:
 
     async def feed_ranges(self) -> list[dict[str, Any]]:
         """Return a feed range per physical partition. Two requests once per process; the SDK caches the result."""
-        with database_errors():
+        with database_errors(container=self.proxy.id):
             return [feed_range async for feed_range in self.proxy.read_feed_ranges()]
 
 

@@ -11,12 +11,14 @@ from azure.cosmos.exceptions import CosmosBatchOperationError, CosmosHttpRespons
 
 from shared.platform.database.scope import retry_after_s
 from shared.platform.errors import DatabaseThrottled, DatabaseUnavailable, ItemTooLarge, PartitionFull, RequestRefused
+from shared.platform.observability.privacy import without_private
 
 _RETRY_WITH = 449
 _FORBIDDEN, _PARTITION_FULL = 403, 1014
 _TOO_LARGE = 413
 _OWNER_MISSING = 1003
 _SESSION_NOT_AVAILABLE = 1002
+_LONGEST_LINE = 500
 
 
 class ItemExists(Exception):
@@ -61,7 +63,7 @@ _REFUSALS: dict[int, type[Exception]] = {404: ItemMissing, 409: ItemExists, 412:
 
 
 @contextmanager
-def database_errors(*expected: type[Exception]) -> Iterator[None]:
+def database_errors(*expected: type[Exception], container: str = "") -> Iterator[None]:
     """Raise the app's error for an SDK exception in this block. The caller handles the `expected` refusals.
 
     These are ItemMissing, ItemExists, ConditionFailed, BatchRefused and ScriptFailed. Any other refusal becomes a
@@ -70,13 +72,13 @@ def database_errors(*expected: type[Exception]) -> Iterator[None]:
     try:
         yield
     except (CosmosHttpResponseError, CosmosBatchOperationError) as error:
-        raise _translated(error, expected) from error
+        raise _translated(error, expected, container) from error
     except (AzureError, OSError) as error:
-        raise DatabaseUnavailable(type(error).__name__) from error
+        raise DatabaseUnavailable(f"{type(error).__name__}: {_first_line(error)}") from error
 
 
 def _translated(
-    error: CosmosHttpResponseError | CosmosBatchOperationError, expected: tuple[type[Exception], ...]
+    error: CosmosHttpResponseError | CosmosBatchOperationError, expected: tuple[type[Exception], ...], container: str
 ) -> Exception:
     status, sub_status = error.status_code or 0, _sub_status(error)
     refusal = _REFUSALS.get(status)
@@ -95,15 +97,33 @@ def _translated(
     if status == 429:
         return DatabaseThrottled(retry_after_s(getattr(error, "headers", None) or {}))
     if (status, sub_status) == (_FORBIDDEN, _PARTITION_FULL):
-        return PartitionFull(error.message)
+        return PartitionFull(answer_of(error, container))
     if status in (400, _TOO_LARGE):
-        return RequestRefused(error.message) if status == 400 else ItemTooLarge(error.message)
+        return (RequestRefused if status == 400 else ItemTooLarge)(answer_of(error, container))
     # A 403 is an outage: a firewall, an expired token, a missing role (5300), or a region that takes no writes (3). The
     # one exception is a logical partition that has reached its maximum size.
     # https://learn.microsoft.com/azure/cosmos-db/nosql/troubleshoot-forbidden
     # https://learn.microsoft.com/rest/api/cosmos-db/http-status-codes-for-cosmosdb
     # https://github.com/Azure/azure-sdk-for-python, azure-cosmos http_constants.py, SubStatusCodes
-    return DatabaseUnavailable(f"the database answered {status}")
+    return DatabaseUnavailable(answer_of(error, container))
+
+
+def answer_of(error: CosmosHttpResponseError | CosmosBatchOperationError, container: str) -> str:
+    """Return the answer of the database for the log: what the operator, or Microsoft's support, needs to know.
+
+    The status and sub-status, the container, the first line of the message, and the activity ID. The same status can
+    mean a missing role or a firewall.
+    """
+    status = f"{error.status_code}/{_sub_status(error)}".removesuffix("/0")
+    where = f" for {container}" if container else ""
+    activity = (error.headers or {}).get("x-ms-activity-id", "none")
+    return f"the database answered {status}{where}: {_first_line(error)} (activity ID {activity})"
+
+
+def _first_line(error: AzureError | OSError) -> str:
+    # The SDK puts a line with the status before a message that is not JSON. Later lines have the address with the ID.
+    lines = [line for line in str(error).splitlines() if line and not line.startswith("Status code:")]
+    return without_private(lines[0] if lines else type(error).__name__)[:_LONGEST_LINE]
 
 
 def _of_script(error: CosmosHttpResponseError | CosmosBatchOperationError, number: int) -> Exception:

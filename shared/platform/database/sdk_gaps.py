@@ -23,9 +23,9 @@ from shared.platform.observability import metrics
 
 Result = TypeVar("Result")
 
-# The SDK quotes an ID and sends it as the last part of a path (_base.py, GetPathFromLink). "." and ".." are then cut off
-# with the part before them (yarl), and "/" and "\\" divide the ID. The path does not match its signature (401), or it is
-# that of another item or of the container. The service does not find an ID that ends with a space (401;
+# The SDK quotes an ID and sends it as the last part of a path (_base.py, GetPathFromLink). "." and ".." are then cut
+# off with the part before them (yarl), and "/" and "\\" divide the ID. The path does not match its signature, or
+# is that of another item or of the container. The service does not find an ID that ends with a space (401;
 # CosmosItemIdEncodingTestsBase.cs of azure-cosmos-dotnet-v3), and the SDK creates none with "?" or "#". Control
 # characters are not allowed (https://learn.microsoft.com/azure/cosmos-db/concepts-limits#per-item-limits).
 _ADDRESSABLE = re.compile(r"(?!\.{1,2}\Z)[^/\\?#\x00-\x1f\x7f]*[^/\\?#\x00-\x20\x7f]")
@@ -75,7 +75,7 @@ async def retry_conflicts(
             await asyncio.sleep(random.uniform(0, CONFLICT_WAIT_S * 2 ** (number - 1)))  # noqa: S311 - not secret
             metrics.retries.add(1, {"db.collection.name": container})
         try:
-            with database_errors(*expected):
+            with database_errors(*expected, container=container):
                 return await attempt()
         except ConcurrentWrite as conflict:
             last = conflict

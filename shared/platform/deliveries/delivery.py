@@ -44,7 +44,7 @@ async def run_delivery(
     """
     delivered = [dict(change) for change in changes]
     started = time.perf_counter()
-    finished = False
+    finished, reason = False, dict[str, Any]()
     attributes, writers = {"db.collection.name": feed.container}, map(writer_of, delivered)
     with (
         span(feed.function, caller=traceparent, links=writers, attributes=attributes) as recorded,
@@ -54,6 +54,10 @@ async def run_delivery(
             async with asyncio.timeout(deadline_s) as timeout:
                 await handle(delivered)
             finished = True
+        except DATABASE_ERRORS as error:
+            # Microsoft's worker sends the exception to the host without its cause.
+            reason = {"reason": getattr(error, "reason", str(error))}
+            raise
         except TimeoutError:
             if not timeout.expired():
                 raise
@@ -68,7 +72,7 @@ async def run_delivery(
             fields |= {"charge_ru": charge_ru, "lag_s": lag_s}
             recorded.set_attributes({f"{NAME}.{name}": value for name, value in fields.items()})
             metrics.lag.record(lag_s, {f"{NAME}.function": feed.function})
-            log(logging.INFO, "delivery", function=feed.function, **fields, duration_ms=duration_ms)
+            log(logging.INFO, "delivery", function=feed.function, **fields, **reason, duration_ms=duration_ms)
 
 
 async def handle_each(

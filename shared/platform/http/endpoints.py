@@ -105,7 +105,7 @@ class Endpoint:
         session = Session.parse(request.headers.get(SESSION_HEADER, ""))
         if not self.listed:  # other requests wait for the same read of a cached list
             scope.session = session
-        return http_response(await handler(call), call)
+        return await http_response(await handler(call), call)
 
     def refuse(self, error: Exception, request: func.HttpRequest) -> func.HttpResponse:
         return problem_response(error, path_of(request))

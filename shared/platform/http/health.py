@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from shared.platform.database.client import get_container, has_multiple_write_regions
 from shared.platform.database.container import MISSING_ID, Container
+from shared.platform.database.refusals import answer_of
 from shared.platform.database.scope import deadline, nested_scope
 from shared.platform.errors import DatabaseThrottled, DatabaseUnavailable, NotReady
 from shared.platform.observability.logs import log
@@ -125,7 +126,7 @@ class Readiness:
         except CosmosHttpResponseError as error:
             # No data-plane role can list scripts: https://learn.microsoft.com/azure/cosmos-db/how-to-setup-rbac
             is_unchecked = error.status_code == _THROTTLED or (is_listing and error.status_code == _FORBIDDEN)
-            return dict.fromkeys(names, _UNCHECKED if is_unchecked else f"the database answered {error.status_code}")
+            return dict.fromkeys(names, _UNCHECKED if is_unchecked else answer_of(error, ""))
         except (AzureError, OSError) as error:
             return dict.fromkeys(names, type(error).__name__)
         return {name: _READY if not is_listing or name in found else "missing" for name in names}
