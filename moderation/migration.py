@@ -19,7 +19,9 @@ from shared.platform.database.container import Container
 from shared.platform.database.refusals import ConditionFailed, ItemExists, ItemMissing
 from shared.platform.models import Item
 
-_BANNED: Final = "SELECT c.id FROM c WHERE c.type = 'tombstone' AND c.isBanned = true"
+_BANNED: Final = (
+    "SELECT c.id FROM c WHERE c.type = 'tombstone' AND c.isBanned = true AND (NOT IS_DEFINED(c.ttl) OR c.ttl != -1)"
+)
 _OF_TYPE: Final = "SELECT * FROM c WHERE c.type = @type"
 _REPORT_TYPE: Final = "report"
 # Reports had idempotency keys, and need none now.
@@ -31,15 +33,12 @@ _MOVED: Final = (
 
 
 async def keep_bans(blog: Blog) -> int:
-    """Let the tombstones of banned users never expire; return how many. Do it before the new version is deployed."""
+    """Let the tombstones of banned users never expire; return how many. Do it before the new version is deployed.
+
+    They keep `isBanned`, by which the former version knows them until then.
+    """
     rows = [row async for row in blog.users.query_across(_BANNED, {}, page_size=_PAGE_SIZE)]
-    kept = 0
-    for row in rows:
-        if await ban(blog.users, row["id"]):
-            with suppress(ItemMissing, ConditionFailed):
-                await blog.users.patch(row["id"], row["id"], [{"op": "remove", "path": "/isBanned"}])
-            kept += 1
-    return kept
+    return sum([await ban(blog.users, row["id"]) for row in rows])
 
 
 async def move_audit_items(blog: Blog, moderation: Container) -> int:

@@ -19,8 +19,10 @@ from management.verify import verify
 from moderation.container import NAME
 from shared.data.users import register_user
 from shared.errors import AccountDeleted
+from shared.models.base import DELETED_TTL_S
 from shared.models.user import NewUser
 from shared.platform.database.client import connect
+from shared.platform.database.container import patch_of
 from shared.platform.models import Item
 from shared.platform.settings import Account
 from shared.settings import Settings
@@ -93,14 +95,20 @@ async def test_bans_are_kept_also_without_the_addon(emulator: EmulatorThread) ->
         await _restore(blog)
         await manage(settings, "provision")
 
-        migrated = await manage(settings, "migrate-moderation")
+        migrated = [await manage(settings, "migrate-moderation")]
         await blog.drain()
+        # A deletion that was running meanwhile has ended as that of any other user.
+        await blog.users.patch(BANNED[1], BANNED[1], patch_of({"ttl": DELETED_TTL_S}))
+        migrated += [await manage(settings, "migrate-moderation") for _ in range(2)]
         tombstones = [await blog.users.read(user_id, user_id) or {} for user_id in BANNED]
         await client.delete_database(settings.database)
 
-    assert migrated.exit_code == 0
-    assert "reports and audit items stay" in migrated.output
-    assert [(each["ttl"], "isBanned" in each) for each in tombstones] == [(-1, False)] * 2
+    assert [result.exit_code for result in migrated] == [0, 0, 0]
+    assert "reports and audit items stay" in migrated[0].output
+    for number, result in zip((2, 1, 0), migrated, strict=True):
+        assert f"Bans that never expire: {number}" in result.output
+    # The former version serves until the deployment, and looks for `isBanned` only.
+    assert [(each["ttl"], each["isBanned"]) for each in tombstones] == [(-1, True)] * 2
 
 
 async def _restore(blog: Blog) -> None:
