@@ -136,7 +136,8 @@ async def _shown(blog: Blog, moderation: Container, entry: Item) -> Item | None:
         shown = reported_item(entry, item, post)
         ReportedItem.from_item(shown)
     except (PostNotFound, CommentNotFound):
-        await forget(moderation, entry)
+        if await is_gone(blog, entry):
+            await forget(moderation, entry)
         return None
     except (ItemDamaged, KeyError, TypeError) as error:
         log(logging.ERROR, "damaged item left out", reason=f"entry {entry['id']}: {error!r}")
@@ -210,7 +211,8 @@ async def erase_reports(moderation: Container, user_id: str) -> int:
 
 
 async def is_gone(blog: Blog, entry: Item) -> bool:
-    """Return whether the post or comment of an entry is deleted: one or two point reads."""
+    """Return whether the post or comment of an entry is deleted: a read by the primary, and one or two point reads."""
+    await blog.posts.catch_up(entry["postId"])
     comment_id = entry["itemId"] if entry["itemId"] != entry["postId"] else None
     try:
         await _item(blog, entry["postId"], comment_id)

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from moderation import reports
+from moderation.container import NAME
 from moderation.deletions import moderate_comment, moderate_post, moderate_user
 from moderation.models import COUNTED_S, MOST_COUNTED, entry_id, entry_of
 from moderation.reports import ReportNotFound, dismiss, erase_reports, list_reported
@@ -15,6 +16,7 @@ from shared.data.posts import delete_post, edit_post
 from shared.data.users import delete_user
 from shared.errors import CommentNotFound, PostNotFound, UserNotFound
 from shared.models.post import PostChanges
+from shared.platform.database.client import connect
 from shared.platform.database.container import Container
 from shared.platform.errors import VersionMismatch
 from shared.platform.http.callers import BackEnd
@@ -23,6 +25,7 @@ from shared.propagation import users as propagation
 from tests.blog import Blog
 from tests.items import a_comment, a_post, a_user
 from tests.moderation.reporting import REASON, a_commented_post, a_reader, listed, report
+from tests.propagation.test_replica_lag import lagging
 
 OLD = iso_utc(datetime.now(UTC) - timedelta(seconds=COUNTED_S + 60))
 
@@ -176,6 +179,19 @@ async def test_the_entries_of_deleted_items_leave_the_list(blog: Blog, moderatio
 
     assert await listed(blog, moderation) == []
     assert await blog.all_items(moderation) == []
+
+
+async def test_a_lagging_replica_deletes_no_entry(blog: Blog, moderation: Container) -> None:
+    author, reader = await a_reader(blog), await a_reader(blog)
+    async with connect(blog.settings) as client:
+        other = Blog(blog.emulator, blog.settings, client.get_database_client(blog.settings.database))
+        with lagging(blog):
+            post = await blog.posts.create(a_post(author))
+            await report(blog, moderation, post, reader)
+            await other.container(NAME).catch_up("reported")  # it has handled another report
+            await listed(other, other.container(NAME))
+
+    assert await listed(blog, moderation) == [(post["id"], 1, [REASON])]
 
 
 async def test_a_damaged_entry_hides_no_other_one(blog: Blog, moderation: Container) -> None:
