@@ -13,17 +13,19 @@ from moderation.deletions import moderate_comment, moderate_post, moderate_user
 from moderation.models import COUNTED_S, MOST_COUNTED, entry_id, entry_of
 from moderation.reports import ReportNotFound, dismiss, erase_reports, list_reported
 from shared.data.posts import delete_post, edit_post
-from shared.data.users import delete_user
+from shared.data.username_reservations import reservation_id
+from shared.data.users import delete_user, register_user
 from shared.errors import CommentNotFound, PostNotFound, UserNotFound
 from shared.models.post import PostChanges
+from shared.models.user import NewUser, User
 from shared.platform.database.client import connect
 from shared.platform.database.container import Container
-from shared.platform.errors import VersionMismatch
+from shared.platform.errors import ItemDamaged, VersionMismatch
 from shared.platform.http.callers import BackEnd
 from shared.platform.models import Item, iso_utc
 from shared.propagation import users as propagation
 from tests.blog import Blog
-from tests.items import a_comment, a_post, a_user
+from tests.items import a_comment, a_post, a_user, unique
 from tests.moderation.reporting import REASON, a_commented_post, a_reader, listed, report
 from tests.propagation.test_replica_lag import lagging
 
@@ -271,6 +273,37 @@ async def test_a_ban_lasts_also_if_it_is_repeated_after_a_crash(
     assert (tombstone["type"], tombstone["ttl"], "formerUsernames" in tombstone) == ("tombstone", -1, False)
     with pytest.raises(UserNotFound):
         await moderate_user(blog.stored, moderation, user["id"], bans=False, **ban)
+
+
+async def test_only_accounts_can_be_deleted_and_banned(blog: Blog, moderation: Container) -> None:
+    user = await register_user(blog.users, NewUser(username=unique("ada")), user_id=unique("ada"), idempotency_key=None)
+    damaged = [await blog.users.create({**a_user(), "type": kind, "creationDate": 1}) for kind in ("user", "tombstone")]
+    given = {"by": BackEnd(), "reason": "Insults.", "if_match": None}
+
+    for user_id, error in (
+        (reservation_id(user["username"]), UserNotFound),
+        *((each["id"], ItemDamaged) for each in damaged),
+    ):
+        with pytest.raises(error):
+            await moderate_user(blog.stored, moderation, user_id, bans=True, **given)
+    assert await blog.all_items(moderation) == []
+
+
+async def test_a_ban_of_a_deleted_account_heeds_if_match(blog: Blog, moderation: Container) -> None:
+    user = await a_reader(blog)
+    await delete_user(blog.users, user["id"])
+
+    with pytest.raises(VersionMismatch):
+        await moderate_user(
+            blog.stored,
+            moderation,
+            user["id"],
+            by=BackEnd(),
+            reason="Insults.",
+            bans=True,
+            if_match={User.last_edit(user)},
+        )
+    assert await blog.all_items(moderation) == []
 
 
 class Refusing(Container):
