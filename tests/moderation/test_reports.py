@@ -344,11 +344,14 @@ class Resending(Container):
         await super().delete(item_id, partition_key, etag=etag)
 
 
+class ResendingAndDeletingReader(DeletingReader, Resending):
+    """Both."""
+
+
 async def test_writes_whose_responses_are_lost_are_done_once(blog: Blog, moderation: Container) -> None:
     (post, comment), reader, other = await a_commented_post(blog), await a_reader(blog), await a_reader(blog)
     resending = Resending(moderation.proxy)
-    for by in (reader, other):
-        await report(blog, resending, post, by)
+    assert [(await report(blog, resending, post, by))[1] for by in (reader, other)] == [True, True]
     assert await listed(blog, moderation) == [(post["id"], 2, [REASON, REASON])]
     await erase_reports(resending, reader["id"])
     assert await listed(blog, moderation) == [(post["id"], 2, [REASON])]
@@ -360,6 +363,20 @@ async def test_writes_whose_responses_are_lost_are_done_once(blog: Blog, moderat
     await moderate_user(blog.stored, resending, post["userId"], bans=True, **given)
 
     assert [item["itemType"] for item in await blog.all_items(moderation)] == ["comment", "post", "user"]
+
+
+@pytest.mark.parametrize("is_reported", [False, True])
+async def test_a_report_that_is_sent_twice_is_withdrawn_with_its_reader(
+    blog: Blog, moderation: Container, is_reported: bool
+) -> None:
+    (post, _), reader = await a_commented_post(blog), await a_reader(blog)
+    if is_reported:
+        await report(blog, moderation, post, await a_reader(blog))
+
+    with pytest.raises(UserNotFound):
+        await report(blog, ResendingAndDeletingReader(moderation, blog, reader), post, reader, "A text of the reader.")
+
+    assert reader["id"] not in str(await blog.all_items(moderation))
 
 
 async def test_writes_at_the_same_time_end_the_attempts(
