@@ -5,13 +5,12 @@ Every step can be repeated. docs/upgrade.md says when to run it. Delete this mod
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
 from contextlib import suppress
 from typing import Final
 
 from moderation.deletions import AUDIT_TYPE, ban
-from moderation.models import MOST_COUNTED, ReportedItem, entry_id, entry_of, still_counted
+from moderation.models import MOST_COUNTED, ReportedItem, entry_id, entry_of, expiry_of, still_counted
 from moderation.verification import rebuild
 from shared.data.blog import Blog
 from shared.platform.data import idempotency
@@ -46,8 +45,7 @@ async def move_audit_items(blog: Blog, moderation: Container) -> int:
     moved = 0
     for source, key in ((blog.users, "userId"), (blog.posts, "postId")):
         async for item in source.query_across(_OF_TYPE, {"type": AUDIT_TYPE}, page_size=_PAGE_SIZE):
-            left_s = item["ttl"] - int(time.time() - item["_ts"])
-            copy = {name: item[name] for name in _MOVED} | {"itemDate": "", "ttl": max(1, left_s)}
+            copy = {name: item[name] for name in _MOVED} | {"itemDate": ""} | expiry_of(item)
             with suppress(ItemExists):
                 await moderation.create(copy)
             await _delete(source, item, item[key])

@@ -22,6 +22,7 @@ from moderation.models import (
     ReportedItem,
     entry_id,
     entry_of,
+    expiry_of,
     reported_item,
     still_counted,
     without_reader,
@@ -118,7 +119,8 @@ async def _require_reader(blog: Blog, moderation: Container, entry: Item, user_i
 async def list_reported(blog: Blog, moderation: Container, *, limit: int, cursor: Cursor | None) -> Page[Cursor]:
     """The most reported items: a query, and a point read of each post and comment.
 
-    A page can be shorter than `limit`, because the entries of deleted items are left out, and deleted.
+    A page can be shorter than `limit`, because entries whose reports no longer count are left out, as are those of
+    deleted items, which are deleted.
     """
     parameters: dict[str, object] = {"type": ReportedItem.TYPE, "limit": limit + 1}
     if cursor is not None:
@@ -131,11 +133,14 @@ async def list_reported(blog: Blog, moderation: Container, *, limit: int, cursor
 
 
 async def _shown(blog: Blog, moderation: Container, entry: Item) -> Item | None:
-    """Return what a response shows of an entry; None if its item is gone, or if one of them is damaged."""
+    """Return what a response shows of an entry; None if no report counts, or its item is gone or damaged."""
     try:
+        counted = still_counted(entry["reports"])
+        if not counted:
+            return None
         item_id, post_id = entry["itemId"], entry["postId"]
         item, post = await _item(blog, post_id, item_id if item_id != post_id else None)
-        shown = reported_item(entry, item, post)
+        shown = reported_item(entry | {"reports": counted}, item, post)
         ReportedItem.from_item(shown)
     except (PostNotFound, CommentNotFound):
         if await is_gone(blog, entry):
@@ -203,9 +208,8 @@ async def erase_reports(moderation: Container, user_id: str) -> int:
         before = erased
         for entry in entries:
             left = [without_reader(each) if each["userId"] == user_id else each for each in entry["reports"]]
-            # The rest of the entry stays as it is, also its expiry, which counts from the last write.
             with suppress(ItemMissing, ConditionFailed):  # read again
-                await moderation.replace(entry | {"reports": left}, etag=entry["_etag"])
+                await moderation.replace(entry | {"reports": left} | expiry_of(entry), etag=entry["_etag"])
                 erased += 1
         refused += erased == before
         await _wait(refused)

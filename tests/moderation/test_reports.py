@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,7 @@ from shared.platform.database.client import connect
 from shared.platform.database.container import Container
 from shared.platform.errors import ItemDamaged, VersionMismatch
 from shared.platform.http.callers import BackEnd
-from shared.platform.models import Item, iso_utc
+from shared.platform.models import Item, iso_utc, now
 from shared.propagation import users as propagation
 from tests.blog import Blog
 from tests.items import a_comment, a_post, a_user, unique
@@ -133,6 +134,36 @@ async def test_a_report_counts_for_thirty_days(blog: Blog, moderation: Container
     assert (await report(blog, moderation, post, reader, "New."))[1]
 
     assert await listed(blog, moderation) == [(post["id"], 1, ["New."])]
+
+
+async def test_the_list_leaves_out_reports_older_than_thirty_days(blog: Blog, moderation: Container) -> None:
+    post, comment = await a_commented_post(blog)
+    old = {"userId": "reader", "reason": "Old.", "creationDate": OLD}
+    recent = {"userId": "another", "reason": "Recent.", "creationDate": now()}
+    await moderation.create(entry_of(post["id"], post["id"], [old, recent]))
+    await moderation.create(entry_of(post["id"], comment["id"], [old]))
+
+    assert await listed(blog, moderation) == [(post["id"], 1, ["Recent."])]
+
+
+@pytest.mark.parametrize("ttl", [COUNTED_S, -1])
+async def test_an_erasure_does_not_make_an_entry_last_longer(blog: Blog, moderation: Container, ttl: int) -> None:
+    (post, _), reader, other = await a_commented_post(blog), await a_reader(blog), await a_reader(blog)
+    for by in (reader, other):
+        await report(blog, moderation, post, by)
+    entry = await moderation.read(entry_id(post["id"], post["id"]), "reported") or {}
+    await moderation.patch(entry["id"], "reported", [{"op": "set", "path": "/ttl", "value": ttl}])
+
+    class Past(Container):
+        """A container whose items were written a thousand seconds ago."""
+
+        async def query(self, *arguments: Any, **options: Any) -> list[Any]:
+            return [item | {"_ts": item["_ts"] - 1000} for item in await super().query(*arguments, **options)]
+
+    await erase_reports(Past(moderation.proxy), reader["id"])
+
+    stored = await moderation.read(entry["id"], "reported") or {}
+    assert stored["ttl"] == (pytest.approx(COUNTED_S - 1000, abs=60) if ttl > 0 else -1)
 
 
 async def test_an_entry_keeps_the_latest_hundred_reports(blog: Blog, moderation: Container) -> None:
