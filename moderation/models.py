@@ -127,4 +127,4 @@ def expiry_of(item: Item) -> Item:
 
 def without_reader(report: Item) -> Item:
     """Return the report of a deleted user, which still counts."""
-    return {"userId": "", "reason": "", "creationDate": report["creationDate"]}
+    return report | {"userId": "", "reason": ""}

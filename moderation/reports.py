@@ -12,7 +12,7 @@ import logging
 import random
 from collections.abc import Collection
 from contextlib import suppress
-from typing import Final
+from typing import Any, Final
 
 from moderation.container import open_moderation
 from moderation.models import (
@@ -207,7 +207,7 @@ async def erase_reports(moderation: Container, user_id: str) -> int:
             return erased
         before = erased
         for entry in entries:
-            left = [without_reader(each) if each["userId"] == user_id else each for each in entry["reports"]]
+            left = [without_reader(each) if _is_by(each, user_id) else each for each in entry["reports"]]
             with suppress(ItemMissing, ConditionFailed):  # read again
                 await moderation.replace(entry | {"reports": left} | expiry_of(entry), etag=entry["_etag"])
                 erased += 1
@@ -233,6 +233,11 @@ async def _item(blog: Blog, post_id: str, comment_id: str | None) -> tuple[Item,
     """Return the post or comment, and the post: one or two point reads. Raises PostNotFound, CommentNotFound."""
     post = await get_post(blog.posts, post_id)
     return (post if comment_id is None else await get_comment(blog.posts, post_id, comment_id)), post
+
+
+def _is_by(report: Any, user_id: str) -> bool:
+    """Return whether a report, which can be damaged, is by this reader."""
+    return isinstance(report, dict) and report.get("userId") == user_id
 
 
 def _response(entry: Item, report: Item) -> Item:

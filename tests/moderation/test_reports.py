@@ -258,6 +258,20 @@ async def test_the_reports_of_a_deleted_user_count_without_their_reasons(
     assert "A text of the reader." not in stored
 
 
+async def test_a_damaged_report_keeps_no_reasons_of_deleted_users(blog: Blog, moderation: Container) -> None:
+    (post, _), reader, other = await a_commented_post(blog), await a_reader(blog), await a_reader(blog)
+    damaged = {"userId": reader["id"], "reason": "A text of the reader."}  # it has no date
+    await report(blog, moderation, post, other, "A text of the other.")
+    entry = entry_id(post["id"], post["id"])
+    for value in (damaged, {"reason": "Nobody's."}, None):
+        await moderation.patch(entry, "reported", [{"op": "add", "path": "/reports/0", "value": value}])
+
+    for user in (reader, other):
+        await erase_reports(moderation, user["id"])
+
+    assert "A text of" not in str(await blog.all_items(moderation))
+
+
 class DeletingReader(Container):
     """A container in which the reader's account is deleted and erased before the first report is written."""
 
