@@ -424,6 +424,25 @@ async def test_a_report_that_is_sent_twice_is_withdrawn_with_its_reader(
     assert reader["id"] not in str(await blog.all_items(moderation))
 
 
+async def test_a_report_waits_for_many_others(
+    blog: Blog, moderation: Container, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reports, "_WAIT_S", 0)
+    (post, _), reader = await a_commented_post(blog), await a_reader(blog)
+    await report(blog, moderation, post, await a_reader(blog))
+
+    class Busy(Container):
+        others = 15
+
+        async def replace(self, item: Item, *, etag: str) -> Item:
+            if self.others:
+                self.others -= 1
+                await self.patch(item["id"], "reported", [{"op": "set", "path": "/traceparent", "value": ""}])
+            return await super().replace(item, etag=etag)
+
+    assert (await report(blog, Busy(moderation.proxy), post, reader))[1]
+
+
 async def test_writes_at_the_same_time_end_the_attempts(
     blog: Blog, moderation: Container, monkeypatch: pytest.MonkeyPatch
 ) -> None:
