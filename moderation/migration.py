@@ -9,6 +9,7 @@ from collections import defaultdict
 from contextlib import suppress
 from typing import Final
 
+from management.verification.prefixed_texts import restored_texts
 from moderation.deletions import AUDIT_TYPE, ban
 from moderation.models import MOST_COUNTED, ReportedItem, entry_id, entry_of, expiry_of, still_counted
 from moderation.verification import rebuild
@@ -45,7 +46,8 @@ async def move_audit_items(blog: Blog, moderation: Container) -> int:
     moved = 0
     for source, key in ((blog.users, "userId"), (blog.posts, "postId")):
         async for item in source.query_across(_OF_TYPE, {"type": AUDIT_TYPE}, page_size=_PAGE_SIZE):
-            copy = {name: item[name] for name in _MOVED} | {"itemDate": ""} | expiry_of(item)
+            copy = {name: item[name] for name in _MOVED} | {"reason": _as_sent(item["reason"]), "itemDate": ""}
+            copy |= expiry_of(item)
             with suppress(ItemExists):
                 await moderation.create(copy)
             await _delete(source, item, item[key])
@@ -67,12 +69,14 @@ async def move_reports(blog: Blog, moderation: Container) -> int:
     for report in found:
         by_item[report["postId"], report["itemId"]].append(report)
     for (post_id, item_id), reports in by_item.items():
-        standing = [
-            {name: report[name] for name in ("userId", "reason", "creationDate")}
+        reports.sort(key=lambda report: str(report["creationDate"]))
+        standing = {  # the latest of each reader, who had one for each of their accounts
+            report["userId"]: {name: report[name] for name in ("userId", "creationDate")}
+            | {"reason": _as_sent(report["reason"])}
             for report in still_counted(reports)
             if report["reason"] and report["creationDate"] > dismissed.get((post_id, item_id), "")
-        ]
-        await _merge(moderation, post_id, item_id, standing)
+        }
+        await _merge(moderation, post_id, item_id, [*standing.values()])
         for report in reports:
             await _delete(blog.posts, report, post_id)
     async for record in blog.posts.query_across(_RECORDS, {"type": idempotency.TYPE}, page_size=_PAGE_SIZE):
@@ -99,6 +103,11 @@ async def _merge(moderation: Container, post_id: str, item_id: str, reports: lis
             else:
                 await moderation.replace(wanted, etag=entry["_etag"])
             return
+
+
+def _as_sent(reason: str) -> str:
+    """Return a reason without the prefix that texts like dates had."""
+    return restored_texts({"content": reason}).get("content", reason)
 
 
 async def _delete(container: Container, item: Item, partition_key: str) -> None:
