@@ -77,12 +77,16 @@ async def moderate_user(
     """Delete a user. If it `bans`, their tombstone never expires, so that they cannot register again.
 
     A read by the primary, an audit item, a deletion and, for a ban, a patch. After a crash between the last two, repeat
-    it: an account that is deleted already can be banned, too. Raises UserNotFound, VersionMismatch.
+    it: an account that is deleted already can be banned, too, unless `if_match` names a version of it. Raises
+    UserNotFound, VersionMismatch.
     """
     user = await blog.users.read_latest(user_id, user_id) if is_item_id(user_id) else None
-    if user is None or (is_deleted(user) and not bans):
+    if user is None or not (user.get("type", User.TYPE) == User.TYPE or (bans and is_deleted(user))):
         raise UserNotFound(user_id)
+    User.checked(user | {"type": User.TYPE})  # a tombstone has the same properties
     if is_deleted(user):
+        if if_match is not None:
+            raise VersionMismatch
         await _record(moderation, User, user, by, reason, None, bans=True)
     else:
         await _record(moderation, User, user, by, reason, if_match, bans=bans)

@@ -5,13 +5,13 @@ Every step can be repeated. docs/upgrade.md says when to run it. Delete this mod
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
 from contextlib import suppress
 from typing import Final
 
+from management.verification.prefixed_texts import restored_texts
 from moderation.deletions import AUDIT_TYPE, ban
-from moderation.models import MOST_COUNTED, ReportedItem, entry_id, entry_of, still_counted
+from moderation.models import MOST_COUNTED, ReportedItem, entry_id, entry_of, expiry_of, still_counted
 from moderation.verification import rebuild
 from shared.data.blog import Blog
 from shared.platform.data import idempotency
@@ -19,7 +19,9 @@ from shared.platform.database.container import Container
 from shared.platform.database.refusals import ConditionFailed, ItemExists, ItemMissing
 from shared.platform.models import Item
 
-_BANNED: Final = "SELECT c.id FROM c WHERE c.type = 'tombstone' AND c.isBanned = true"
+_BANNED: Final = (
+    "SELECT c.id FROM c WHERE c.type = 'tombstone' AND c.isBanned = true AND (NOT IS_DEFINED(c.ttl) OR c.ttl != -1)"
+)
 _OF_TYPE: Final = "SELECT * FROM c WHERE c.type = @type"
 _REPORT_TYPE: Final = "report"
 # Reports had idempotency keys, and need none now.
@@ -31,15 +33,12 @@ _MOVED: Final = (
 
 
 async def keep_bans(blog: Blog) -> int:
-    """Let the tombstones of banned users never expire; return how many. Do it before the new version is deployed."""
+    """Let the tombstones of banned users never expire; return how many. Do it before the new version is deployed.
+
+    They keep `isBanned`, by which the former version knows them until then.
+    """
     rows = [row async for row in blog.users.query_across(_BANNED, {}, page_size=_PAGE_SIZE)]
-    kept = 0
-    for row in rows:
-        if await ban(blog.users, row["id"]):
-            with suppress(ItemMissing, ConditionFailed):
-                await blog.users.patch(row["id"], row["id"], [{"op": "remove", "path": "/isBanned"}])
-            kept += 1
-    return kept
+    return sum([await ban(blog.users, row["id"]) for row in rows])
 
 
 async def move_audit_items(blog: Blog, moderation: Container) -> int:
@@ -47,8 +46,8 @@ async def move_audit_items(blog: Blog, moderation: Container) -> int:
     moved = 0
     for source, key in ((blog.users, "userId"), (blog.posts, "postId")):
         async for item in source.query_across(_OF_TYPE, {"type": AUDIT_TYPE}, page_size=_PAGE_SIZE):
-            left_s = item["ttl"] - int(time.time() - item["_ts"])
-            copy = {name: item[name] for name in _MOVED} | {"itemDate": "", "ttl": max(1, left_s)}
+            copy = {name: item[name] for name in _MOVED} | {"reason": _as_sent(item["reason"]), "itemDate": ""}
+            copy |= expiry_of(item)
             with suppress(ItemExists):
                 await moderation.create(copy)
             await _delete(source, item, item[key])
@@ -70,12 +69,14 @@ async def move_reports(blog: Blog, moderation: Container) -> int:
     for report in found:
         by_item[report["postId"], report["itemId"]].append(report)
     for (post_id, item_id), reports in by_item.items():
-        standing = [
-            {name: report[name] for name in ("userId", "reason", "creationDate")}
+        reports.sort(key=lambda report: str(report["creationDate"]))
+        standing = {  # the latest of each reader, who had one for each of their accounts
+            report["userId"]: {name: report[name] for name in ("userId", "creationDate")}
+            | {"reason": _as_sent(report["reason"])}
             for report in still_counted(reports)
             if report["reason"] and report["creationDate"] > dismissed.get((post_id, item_id), "")
-        ]
-        await _merge(moderation, post_id, item_id, standing)
+        }
+        await _merge(moderation, post_id, item_id, [*standing.values()])
         for report in reports:
             await _delete(blog.posts, report, post_id)
     async for record in blog.posts.query_across(_RECORDS, {"type": idempotency.TYPE}, page_size=_PAGE_SIZE):
@@ -102,6 +103,11 @@ async def _merge(moderation: Container, post_id: str, item_id: str, reports: lis
             else:
                 await moderation.replace(wanted, etag=entry["_etag"])
             return
+
+
+def _as_sent(reason: str) -> str:
+    """Return a reason without the prefix that texts like dates had."""
+    return restored_texts({"content": reason}).get("content", reason)
 
 
 async def _delete(container: Container, item: Item, partition_key: str) -> None:

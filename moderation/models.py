@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -54,7 +55,7 @@ class ReportedItem(Resource):
     """A reported post or comment in a response, with its author, the title of its post, and the latest reasons.
 
     `creationDate` is the date of the latest report. `isEdited` says whether the author has edited the item since. Only
-    the latest 100 reports are counted. The reports of deleted users count, but have no reason.
+    the latest 100 reports of the last 30 days are counted. The reports of deleted users count, but have no reason.
     """
 
     TYPE: ClassVar[str] = "reported"
@@ -118,6 +119,12 @@ def still_counted(reports: Sequence[Item]) -> list[Item]:
     return [report for report in reports if report["creationDate"] > since]
 
 
+def expiry_of(item: Item) -> Item:
+    """Return the `ttl` with which a stored item expires no later if it is written again; nothing if it never does."""
+    ttl = item.get("ttl") or -1
+    return {"ttl": max(1, ttl - int(time.time() - item["_ts"]))} if ttl > 0 else {}
+
+
 def without_reader(report: Item) -> Item:
     """Return the report of a deleted user, which still counts."""
-    return {"userId": "", "reason": "", "creationDate": report["creationDate"]}
+    return report | {"userId": "", "reason": ""}

@@ -31,8 +31,7 @@ async def verify(blog: Blog, moderation: Container, count: ItemCount) -> list[Fi
         count.add(1)
         fault = _fault_of(item)
         if fault:
-            is_derived = item.get("type") == models.ReportedItem.TYPE and _are_reports(item.get("reports"))
-            advice = REBUILD if is_derived else EDIT_ITEM
+            advice = REBUILD if _is_repairable(item) else EDIT_ITEM
             findings.append(Finding(Kind.MALFORMED, f"{container.NAME} {item['id']}", fault, advice))
         elif item["type"] == models.ReportedItem.TYPE:
             entries.append(item)
@@ -63,21 +62,24 @@ async def rebuild(blog: Blog, moderation: Container) -> int:
 
     async def repair(entry: Item) -> None:
         nonlocal changed
-        if _fault_of(entry) and entry["id"] == models.entry_id(entry["postId"], entry["itemId"]):
+        if await reports.is_gone(blog, entry):
+            is_changed = await reports.forget(moderation, entry)
+            changed += is_changed  # not in one statement, which would read `changed` before it waits
+        elif _fault_of(entry) and _is_repairable(entry):
             with suppress(ItemMissing, ConditionFailed):  # changed since
                 wanted = models.entry_of(entry["postId"], entry["itemId"], entry["reports"][-models.MOST_COUNTED :])
                 await moderation.replace(wanted, etag=entry["_etag"])
                 changed += 1
-        elif await reports.is_gone(blog, entry):
-            changed += await reports.forget(moderation, entry)
 
     async def erase(user_id: str) -> None:
         nonlocal changed
         if not await _exists(blog, user_id):
-            changed += await reports.erase_reports(moderation, user_id)
+            number = await reports.erase_reports(moderation, user_id)
+            changed += number
 
-    await for_each(_readers(sound), erase)
+    # An erasure changes the entries, so it comes last.
     await for_each(sound, repair)
+    await for_each(_readers(sound), erase)
     return changed
 
 
@@ -110,6 +112,13 @@ def _fault_of(item: Item) -> str:
     faults += [] if _expires_within(item, models.COUNTED_S) else ["ttl"]
     faults += [] if len(item["reports"]) <= models.MOST_COUNTED else ["reports"]
     return f"not what follows from its reports: {', '.join(faults)}" if faults else ""
+
+
+def _is_repairable(item: Item) -> bool:
+    """Return whether an item is an entry whose other properties follow from its reports."""
+    if item.get("type") != models.ReportedItem.TYPE or not _names_item(item) or not _are_reports(item.get("reports")):
+        return False
+    return models.entry_id(item["postId"], item["itemId"]) == str(item["id"])
 
 
 def _names_item(entry: Item) -> bool:

@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
 from moderation import reports
+from moderation.container import NAME
 from moderation.deletions import moderate_comment, moderate_post, moderate_user
 from moderation.models import COUNTED_S, MOST_COUNTED, entry_id, entry_of
 from moderation.reports import ReportNotFound, dismiss, erase_reports, list_reported
 from shared.data.posts import delete_post, edit_post
-from shared.data.users import delete_user
+from shared.data.username_reservations import reservation_id
+from shared.data.users import delete_user, register_user
 from shared.errors import CommentNotFound, PostNotFound, UserNotFound
 from shared.models.post import PostChanges
+from shared.models.user import NewUser, User
+from shared.platform.database.client import connect
 from shared.platform.database.container import Container
-from shared.platform.errors import VersionMismatch
+from shared.platform.errors import ItemDamaged, VersionMismatch
 from shared.platform.http.callers import BackEnd
-from shared.platform.models import Item, iso_utc
+from shared.platform.models import Item, iso_utc, now
 from shared.propagation import users as propagation
 from tests.blog import Blog
-from tests.items import a_comment, a_post, a_user
+from tests.items import a_comment, a_post, a_user, unique
 from tests.moderation.reporting import REASON, a_commented_post, a_reader, listed, report
+from tests.propagation.test_replica_lag import lagging
 
 OLD = iso_utc(datetime.now(UTC) - timedelta(seconds=COUNTED_S + 60))
 
@@ -130,6 +136,36 @@ async def test_a_report_counts_for_thirty_days(blog: Blog, moderation: Container
     assert await listed(blog, moderation) == [(post["id"], 1, ["New."])]
 
 
+async def test_the_list_leaves_out_reports_older_than_thirty_days(blog: Blog, moderation: Container) -> None:
+    post, comment = await a_commented_post(blog)
+    old = {"userId": "reader", "reason": "Old.", "creationDate": OLD}
+    recent = {"userId": "another", "reason": "Recent.", "creationDate": now()}
+    await moderation.create(entry_of(post["id"], post["id"], [old, recent]))
+    await moderation.create(entry_of(post["id"], comment["id"], [old]))
+
+    assert await listed(blog, moderation) == [(post["id"], 1, ["Recent."])]
+
+
+@pytest.mark.parametrize("ttl", [COUNTED_S, -1])
+async def test_an_erasure_does_not_make_an_entry_last_longer(blog: Blog, moderation: Container, ttl: int) -> None:
+    (post, _), reader, other = await a_commented_post(blog), await a_reader(blog), await a_reader(blog)
+    for by in (reader, other):
+        await report(blog, moderation, post, by)
+    entry = await moderation.read(entry_id(post["id"], post["id"]), "reported") or {}
+    await moderation.patch(entry["id"], "reported", [{"op": "set", "path": "/ttl", "value": ttl}])
+
+    class Past(Container):
+        """A container whose items were written a thousand seconds ago."""
+
+        async def query(self, *arguments: Any, **options: Any) -> list[Any]:
+            return [item | {"_ts": item["_ts"] - 1000} for item in await super().query(*arguments, **options)]
+
+    await erase_reports(Past(moderation.proxy), reader["id"])
+
+    stored = await moderation.read(entry["id"], "reported") or {}
+    assert stored["ttl"] == (pytest.approx(COUNTED_S - 1000, abs=60) if ttl > 0 else -1)
+
+
 async def test_an_entry_keeps_the_latest_hundred_reports(blog: Blog, moderation: Container) -> None:
     (post, _), reader = await a_commented_post(blog), await a_reader(blog)
     reported = [
@@ -178,6 +214,19 @@ async def test_the_entries_of_deleted_items_leave_the_list(blog: Blog, moderatio
     assert await blog.all_items(moderation) == []
 
 
+async def test_a_lagging_replica_deletes_no_entry(blog: Blog, moderation: Container) -> None:
+    author, reader = await a_reader(blog), await a_reader(blog)
+    async with connect(blog.settings) as client:
+        other = Blog(blog.emulator, blog.settings, client.get_database_client(blog.settings.database))
+        with lagging(blog):
+            post = await blog.posts.create(a_post(author))
+            await report(blog, moderation, post, reader)
+            await other.container(NAME).catch_up("reported")  # it has handled another report
+            await listed(other, other.container(NAME))
+
+    assert await listed(blog, moderation) == [(post["id"], 1, [REASON])]
+
+
 async def test_a_damaged_entry_hides_no_other_one(blog: Blog, moderation: Container) -> None:
     post, comment = await a_commented_post(blog)
     for item in (post, comment):
@@ -207,6 +256,20 @@ async def test_the_reports_of_a_deleted_user_count_without_their_reasons(
     stored = str(await blog.all_items(moderation))
     assert reader["id"] not in stored
     assert "A text of the reader." not in stored
+
+
+async def test_a_damaged_report_keeps_no_reasons_of_deleted_users(blog: Blog, moderation: Container) -> None:
+    (post, _), reader, other = await a_commented_post(blog), await a_reader(blog), await a_reader(blog)
+    damaged = {"userId": reader["id"], "reason": "A text of the reader."}  # it has no date
+    await report(blog, moderation, post, other, "A text of the other.")
+    entry = entry_id(post["id"], post["id"])
+    for value in (damaged, {"reason": "Nobody's."}, None):
+        await moderation.patch(entry, "reported", [{"op": "add", "path": "/reports/0", "value": value}])
+
+    for user in (reader, other):
+        await erase_reports(moderation, user["id"])
+
+    assert "A text of" not in str(await blog.all_items(moderation))
 
 
 class DeletingReader(Container):
@@ -257,6 +320,37 @@ async def test_a_ban_lasts_also_if_it_is_repeated_after_a_crash(
         await moderate_user(blog.stored, moderation, user["id"], bans=False, **ban)
 
 
+async def test_only_accounts_can_be_deleted_and_banned(blog: Blog, moderation: Container) -> None:
+    user = await register_user(blog.users, NewUser(username=unique("ada")), user_id=unique("ada"), idempotency_key=None)
+    damaged = [await blog.users.create({**a_user(), "type": kind, "creationDate": 1}) for kind in ("user", "tombstone")]
+    given = {"by": BackEnd(), "reason": "Insults.", "if_match": None}
+
+    for user_id, error in (
+        (reservation_id(user["username"]), UserNotFound),
+        *((each["id"], ItemDamaged) for each in damaged),
+    ):
+        with pytest.raises(error):
+            await moderate_user(blog.stored, moderation, user_id, bans=True, **given)
+    assert await blog.all_items(moderation) == []
+
+
+async def test_a_ban_of_a_deleted_account_heeds_if_match(blog: Blog, moderation: Container) -> None:
+    user = await a_reader(blog)
+    await delete_user(blog.users, user["id"])
+
+    with pytest.raises(VersionMismatch):
+        await moderate_user(
+            blog.stored,
+            moderation,
+            user["id"],
+            by=BackEnd(),
+            reason="Insults.",
+            bans=True,
+            if_match={User.last_edit(user)},
+        )
+    assert await blog.all_items(moderation) == []
+
+
 class Refusing(Container):
     """A container that refuses new items."""
 
@@ -295,11 +389,14 @@ class Resending(Container):
         await super().delete(item_id, partition_key, etag=etag)
 
 
+class ResendingAndDeletingReader(DeletingReader, Resending):
+    """Both."""
+
+
 async def test_writes_whose_responses_are_lost_are_done_once(blog: Blog, moderation: Container) -> None:
     (post, comment), reader, other = await a_commented_post(blog), await a_reader(blog), await a_reader(blog)
     resending = Resending(moderation.proxy)
-    for by in (reader, other):
-        await report(blog, resending, post, by)
+    assert [(await report(blog, resending, post, by))[1] for by in (reader, other)] == [True, True]
     assert await listed(blog, moderation) == [(post["id"], 2, [REASON, REASON])]
     await erase_reports(resending, reader["id"])
     assert await listed(blog, moderation) == [(post["id"], 2, [REASON])]
@@ -311,6 +408,39 @@ async def test_writes_whose_responses_are_lost_are_done_once(blog: Blog, moderat
     await moderate_user(blog.stored, resending, post["userId"], bans=True, **given)
 
     assert [item["itemType"] for item in await blog.all_items(moderation)] == ["comment", "post", "user"]
+
+
+@pytest.mark.parametrize("is_reported", [False, True])
+async def test_a_report_that_is_sent_twice_is_withdrawn_with_its_reader(
+    blog: Blog, moderation: Container, is_reported: bool
+) -> None:
+    (post, _), reader = await a_commented_post(blog), await a_reader(blog)
+    if is_reported:
+        await report(blog, moderation, post, await a_reader(blog))
+
+    with pytest.raises(UserNotFound):
+        await report(blog, ResendingAndDeletingReader(moderation, blog, reader), post, reader, "A text of the reader.")
+
+    assert reader["id"] not in str(await blog.all_items(moderation))
+
+
+async def test_a_report_waits_for_many_others(
+    blog: Blog, moderation: Container, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reports, "_WAIT_S", 0)
+    (post, _), reader = await a_commented_post(blog), await a_reader(blog)
+    await report(blog, moderation, post, await a_reader(blog))
+
+    class Busy(Container):
+        others = 15
+
+        async def replace(self, item: Item, *, etag: str) -> Item:
+            if self.others:
+                self.others -= 1
+                await self.patch(item["id"], "reported", [{"op": "set", "path": "/traceparent", "value": ""}])
+            return await super().replace(item, etag=etag)
+
+    assert (await report(blog, Busy(moderation.proxy), post, reader))[1]
 
 
 async def test_writes_at_the_same_time_end_the_attempts(

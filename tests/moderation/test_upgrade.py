@@ -8,7 +8,7 @@ which one was dismissed and one is by a deleted user, and idempotency records of
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -17,17 +17,21 @@ from azure.cosmos import PartitionKey
 from management.verification.findings import Kind
 from management.verify import verify
 from moderation.container import NAME
+from moderation.deletions import list_deletions
+from moderation.migration import move_audit_items, move_reports
 from shared.data.users import register_user
 from shared.errors import AccountDeleted
+from shared.models.base import DELETED_TTL_S
 from shared.models.user import NewUser
 from shared.platform.database.client import connect
-from shared.platform.models import Item
+from shared.platform.database.container import Container, patch_of
+from shared.platform.models import Item, iso_utc, now
 from shared.platform.settings import Account
 from shared.settings import Settings
 from tests.blog import Blog, EmulatorThread
 from tests.items import unique
 from tests.management.command_line import manage
-from tests.moderation.reporting import listed
+from tests.moderation.reporting import a_commented_post, a_reader, listed
 
 _TEXT = Path(__file__).with_name("database_before_the_addon.json").read_text(encoding="utf-8")
 # Reports count for 30 days.
@@ -93,14 +97,38 @@ async def test_bans_are_kept_also_without_the_addon(emulator: EmulatorThread) ->
         await _restore(blog)
         await manage(settings, "provision")
 
-        migrated = await manage(settings, "migrate-moderation")
+        migrated = [await manage(settings, "migrate-moderation")]
         await blog.drain()
+        # A deletion that was running meanwhile has ended as that of any other user.
+        await blog.users.patch(BANNED[1], BANNED[1], patch_of({"ttl": DELETED_TTL_S}))
+        migrated += [await manage(settings, "migrate-moderation") for _ in range(2)]
         tombstones = [await blog.users.read(user_id, user_id) or {} for user_id in BANNED]
         await client.delete_database(settings.database)
 
-    assert migrated.exit_code == 0
-    assert "reports and audit items stay" in migrated.output
-    assert [(each["ttl"], "isBanned" in each) for each in tombstones] == [(-1, False)] * 2
+    assert [result.exit_code for result in migrated] == [0, 0, 0]
+    assert "reports and audit items stay" in migrated[0].output
+    for number, result in zip((2, 1, 0), migrated, strict=True):
+        assert f"Bans that never expire: {number}" in result.output
+    # The former version serves until the deployment, and looks for `isBanned` only.
+    assert [(each["ttl"], each["isBanned"]) for each in tombstones] == [(-1, True)] * 2
+
+
+async def test_reasons_lose_the_prefix_and_each_reader_has_one_report(blog: Blog, moderation: Container) -> None:
+    (post, _), reader = await a_commented_post(blog), await a_reader(blog)
+    about = {"postId": post["id"], "itemId": post["id"], "creationDate": now(), "ttl": 1000}
+    dated = "2026-01-01T00:00:00"
+    for reason in (f"text:{dated}", "The report of their former account."):
+        report = {"id": f"report:{len(reason)}", "type": "report", "userId": reader["id"], "reason": reason}
+        await blog.posts.create(about | report)
+        about["creationDate"] = iso_utc(datetime.now(UTC) - timedelta(days=1))
+    audit = {"id": "audit:1", "type": "audit", "itemType": "post", "authorId": reader["id"], "moderatorId": ""}
+    await blog.posts.create(about | audit | {"isBan": False, "reason": f"text:{dated}"})
+
+    await move_audit_items(blog.stored, moderation)
+    await move_reports(blog.stored, moderation)
+
+    assert await listed(blog, moderation) == [(post["id"], 1, [dated])]
+    assert [audit["reason"] for audit in await list_deletions(moderation, reader["id"])] == [dated]
 
 
 async def _restore(blog: Blog) -> None:

@@ -9,7 +9,7 @@ import pytest
 from management.addons import OpenAddon
 from management.item_count import ItemCount
 from management.rebuild import rebuild
-from management.verification.findings import Kind
+from management.verification.findings import EDIT_ITEM, Kind
 from management.verify import verify
 from moderation.deletions import moderate_comment
 from moderation.models import entry_id
@@ -99,3 +99,47 @@ async def test_the_entry_of_a_deleted_post_is_listed_for_information_and_deleted
 
     assert await found(blog, addon) == []
     assert await blog.all_items(moderation) == []
+
+
+async def test_a_rebuild_counts_each_item_that_it_changes(blog: Blog, moderation: Container) -> None:
+    for _ in range(3):
+        post, comment = await a_commented_post(blog)
+        for item in (post, comment):
+            await report(blog, moderation, item, await a_reader(blog))
+        await delete_post(blog.posts, post["id"], by=BackEnd())
+
+    assert await ADDON.rebuild(blog.stored, moderation) == 6
+    assert await blog.all_items(moderation) == []
+
+
+@pytest.mark.parametrize("name", ["reports", "rank"])
+async def test_the_entry_of_a_deleted_post_and_reader_is_deleted_at_once(
+    blog: Blog, moderation: Container, name: str
+) -> None:
+    (post, _), reader = await a_commented_post(blog), await a_reader(blog)
+    await report(blog, moderation, post, reader)
+    if name == "rank":  # damaged, too
+        entry = entry_id(post["id"], post["id"])
+        await moderation.patch(entry, "reported", [{"op": "set", "path": "/rank", "value": "999"}])
+    await delete_post(blog.posts, post["id"], by=BackEnd())
+    await delete_user(blog.users, reader["id"])
+
+    await ADDON.rebuild(blog.stored, moderation)
+
+    assert await blog.all_items(moderation) == []
+
+
+@pytest.mark.parametrize("damage", [{"id": "another"}, {"id": "another", "postId": None}, {"reports": None}])
+async def test_what_a_rebuild_cannot_repair_has_other_advice(
+    blog: Blog, moderation: Container, damage: dict[str, Any]
+) -> None:
+    (post, _), reader = await a_commented_post(blog), await a_reader(blog)
+    await report(blog, moderation, post, reader)
+    entry = await moderation.read(entry_id(post["id"], post["id"]), "reported") or {}
+    await moderation.delete(entry["id"], "reported")
+    await moderation.create(entry | damage)
+
+    await ADDON.rebuild(blog.stored, moderation)
+
+    [finding] = await ADDON.verify(blog.stored, moderation, ItemCount())
+    assert (finding.kind, finding.advice) == (Kind.MALFORMED, EDIT_ITEM)
