@@ -98,7 +98,8 @@ class Author:
         if self._moderates:  # the report still counts after the deletion, without its reason
             report = self._record.reports.setdefault((others, user_id), {True, False})
             reported = await self._api_client.create(f"/posts/{others}/reports", {"userId": user_id, "reason": text})
-            if reported.status in (200, 201):
+            # An attempt that is still running withdraws its report after the deletion.
+            if reported.status in (200, 201) and not reported.in_flight:
                 report.intersection_update({True})
         is_ban = self._moderates and self._random.random() < 0.5
         if is_ban:

@@ -1,0 +1,60 @@
+"""The log has the answer of the database: which container, why, and what Microsoft's support asks for."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from azure.cosmos.exceptions import CosmosHttpResponseError
+
+from shared.platform.deliveries.delivery import run_delivery
+from shared.platform.errors import DatabaseUnavailable
+from shared.propagation.change_feeds import POSTS_CHANGE_FEED
+from tests.blog import Blog
+
+REASON = "the database answered 503 for posts: (ServiceUnavailable) "
+
+
+async def test_the_reason_names_container_message_and_activity(blog: Blog) -> None:
+    with (
+        blog.emulator.settings.faults.during(f"503 database={blog.settings.database} container=posts"),
+        pytest.raises(DatabaseUnavailable) as failed,
+    ):
+        await blog.posts.read("a", "a")
+
+    assert failed.value.reason.startswith(REASON)
+    assert "activity ID none" not in failed.value.reason
+    assert str(failed.value) == "The database is unavailable; try again later."
+
+
+async def test_a_failed_delivery_logs_the_reason(blog: Blog, caplog: pytest.LogCaptureFixture) -> None:
+    async def handle(_: object) -> None:
+        await blog.posts.read("a", "a")
+
+    with (
+        caplog.at_level(logging.INFO),
+        blog.emulator.settings.faults.during(f"503 database={blog.settings.database} container=posts"),
+        pytest.raises(DatabaseUnavailable),
+    ):
+        await run_delivery(POSTS_CHANGE_FEED, [], handle, deadline_s=60)
+
+    assert any(line.startswith("delivery ") and REASON in line for line in caplog.messages)
+
+
+async def test_the_reason_does_not_name_a_user(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
+    message = (
+        '(Forbidden) Message: {"Errors":["The key ["username:ada"] is full."]}\r\nRequest URI: /docs/username:ada/'
+    )
+
+    async def refuse(*_: object, **__: object) -> None:
+        raise CosmosHttpResponseError(403, message)
+
+    users = blog.users
+    monkeypatch.setattr(users.proxy, "read_item", refuse)
+    with pytest.raises(DatabaseUnavailable) as refused:
+        await users.read("username:ada", "username:ada")
+
+    assert "ada" not in refused.value.reason
+    assert refused.value.reason.startswith(
+        'the database answered 403 for users: (Forbidden) Message: {"Errors":["The key'
+    )
