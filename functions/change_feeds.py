@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from functools import partial
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
 import azure.functions as func
@@ -13,6 +12,7 @@ from shared.data.blog import Blog, open_blog
 from shared.platform.database.retries import DELIVERY_RETRY_LEAST, DELIVERY_RETRY_MOST
 from shared.platform.deliveries.change_feed import ChangeFeed
 from shared.platform.deliveries.delivery import run_delivery
+from shared.platform.deliveries.pacing import TURN_S, Pace
 from shared.propagation.change_feeds import POSTS_CHANGE_FEED, USERS_CHANGE_FEED
 from shared.propagation.posts import handle_changed_posts
 from shared.propagation.users import handle_changed_users
@@ -66,12 +66,19 @@ async def on_posts_changed(changes: func.DocumentList, context: func.Context) ->
     await _run(POSTS_CHANGE_FEED, handle_changed_posts, changes, context)
 
 
+# The pace of each function's last delivery, at which the next one continues.
+_paces: dict[str, Pace] = {}
+
+
 async def _run(
     feed: ChangeFeed,
-    handle: Callable[[Blog, func.DocumentList], Awaitable[object]],
+    handle: Callable[[Blog, Iterable[Mapping[str, Any]], Pace], Awaitable[object]],
     changes: func.DocumentList,
     context: func.Context,
 ) -> None:
     deadline_s, traceparent = settings().delivery_deadline_s, context.trace_context.trace_parent
-    handle_in_blog = partial(handle, await open_blog())
-    await run_delivery(feed, changes, handle_in_blog, deadline_s=deadline_s, traceparent=traceparent)
+    blog = await open_blog()
+    pace = _paces[feed.function] = Pace(turn_s=TURN_S, last=_paces.get(feed.function))
+    await run_delivery(
+        feed, changes, lambda found: handle(blog, found, pace), deadline_s=deadline_s, traceparent=traceparent
+    )

@@ -11,6 +11,7 @@ from shared.platform.database.refusals import BatchRefused
 from shared.platform.database.retries import FAN_OUT_REFUSALS
 from shared.platform.deliveries.concurrency import for_each
 from shared.platform.deliveries.delivery import DATABASE_ERRORS
+from shared.platform.deliveries.pacing import TurnOver
 from shared.platform.errors import DatabaseUnavailable, NoProgress
 from shared.platform.models import Item
 
@@ -18,7 +19,8 @@ from shared.platform.models import Item
 MAX_TRANSACTIONS: Final = 10_000
 # An item costs about 11 RU to rename, and a container has at least 400 RU/s.
 ITEMS_PER_TRANSACTION: Final = 25
-_PORTION: Final = 1000
+# A delivery handles about as many in its turn, and the query is charged for what it returns.
+_PORTION: Final = 200
 
 
 async def fan_out(
@@ -33,7 +35,7 @@ async def fan_out(
 
     Costs one query over all partitions, because no container records where a user has commented or liked. The query
     finds everything that was written before it, and returns these `fields`. Each portion is written before the next
-    one is read, so the next attempt after an unfinished one finds fewer items. A post that cannot be written does not
+    one is read, so after an unfinished delivery, the next one finds fewer items. A post that cannot be written does not
     stop the others; the first error is raised at the end.
     """
     errors: list[Exception] = []
@@ -47,7 +49,7 @@ async def fan_out(
         async def write_to(post_id: str) -> None:
             try:
                 await write_in(post_id, by_post[post_id])
-            except DATABASE_ERRORS:
+            except (*DATABASE_ERRORS, TurnOver):
                 raise
             except Exception as error:  # noqa: BLE001 - raised below
                 errors.append(error)

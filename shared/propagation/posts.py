@@ -13,6 +13,7 @@ Each write to `posts` comes back as a change, which already has the current name
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from shared.data.blog import Blog
@@ -21,10 +22,11 @@ from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import Post, short_form, version_of
 from shared.models.user import is_deleted
-from shared.platform.database.container import BATCH_LIMIT, Container
+from shared.platform.database.container import BATCH_LIMIT, Container, patch_of
+from shared.platform.database.refusals import ItemMissing
 from shared.platform.database.sdk_gaps import is_addressable
 from shared.platform.deliveries.delivery import DATABASE_ERRORS, handle_each
-from shared.platform.deliveries.pacing import Pace
+from shared.platform.deliveries.pacing import Pace, TurnOver
 from shared.platform.models import Item, integer_of, is_item_id, string_of
 from shared.platform.observability.spans import current_traceparent, span, writer_of
 from shared.propagation.change_feeds import POSTS_CHANGE_FEED
@@ -40,9 +42,11 @@ _CONTRIBUTIONS = (
 )
 
 
-async def handle_changed_posts(blog: Blog, changes: Iterable[Mapping[str, Any]]) -> list[Exception]:
+async def handle_changed_posts(
+    blog: Blog, changes: Iterable[Mapping[str, Any]], pace: Pace | None = None
+) -> list[Exception]:
     """Handle a delivery; return the errors stored in `failures`. Raises DatabaseThrottled, DatabaseUnavailable."""
-    return await _Delivery(blog).handle(list(latest_changes(changes)))
+    return await _Delivery(blog, pace or Pace()).handle(list(latest_changes(changes)))
 
 
 def latest_changes(changes: Iterable[Mapping[str, Any]]) -> Iterable[Item]:
@@ -67,11 +71,17 @@ def latest_changes(changes: Iterable[Mapping[str, Any]]) -> Iterable[Item]:
 
 
 class _Delivery:
-    """A delivery, in phases: write the copies, create those that are new on the front page, check them all."""
+    """A delivery, in phases: write the copies, create those that are new on the front page, check them all.
 
-    def __init__(self, blog: Blog) -> None:
+    The last phase lets the comments and likes of deleted posts expire. If it does not finish them in its turn, it
+    writes the tombstone, which comes back as a later change. The other phases have then been finished.
+    """
+
+    def __init__(self, blog: Blog, pace: Pace) -> None:
         self.blog = blog
-        self.pace = Pace()
+        self.pace = pace
+        # Corrections are short, and have no change of their own that could come back.
+        self.corrections = Pace()
         self.authors: dict[str, Item] = {}
         self.front_page = FrontPageIndex({})
         self.has_filled_front_page = False
@@ -86,7 +96,8 @@ class _Delivery:
             # Otherwise a post that has just entered the front page would not be updated there.
             await self.blog.feed.catch_up(Post.TYPE)
             self.front_page = await FrontPageIndex.read(self.blog.feed)
-        deleted = [change for change in changes if change["type"] == DELETED_TYPE and is_addressable(change["id"])]
+        tombstones = [change for change in changes if change["type"] == DELETED_TYPE and is_addressable(change["id"])]
+        deleted = [tombstone for tombstone in tombstones if "turns" not in tombstone]
         found = (change.get("userId") for change in changes if change["type"] != DELETED_TYPE)
         ids = {user_id for user_id in found if isinstance(user_id, str) and is_item_id(user_id)}
         users = await self.blog.users.read_many(sorted(ids))
@@ -103,7 +114,9 @@ class _Delivery:
         # One refill for all deletions; an error is stored under the last one.
         errors += await handle_each(POSTS_CHANGE_FEED, self.blog.failures, deleted[-1:], self._refill_front_page)
         await self._trim_front_page()
-        return errors
+        # The others are damaged, and could name a post that exists.
+        emptied = [tombstone for tombstone in tombstones if tombstone.get("postId") == tombstone["id"]]
+        return errors + await handle_each(POSTS_CHANGE_FEED, self.blog.failures, emptied, self._expire)
 
     async def _handle_one(self, change: Item) -> None:
         post_id, user_id = string_of(change, "postId"), string_of(change, "userId")
@@ -112,15 +125,16 @@ class _Delivery:
             # Its copies would be those of the post that has this ID.
             raise ValueError("id differs from postId")
         if change["type"] == DELETED_TYPE:
-            await self._remove(change)
+            if "turns" not in change:
+                await self._remove(change)
         elif author is not None and is_deleted(author):
             with span("late erasure", caller=writer_of(author), links=[current_traceparent()]):
-                await erase_in_post(self.blog.posts, post_id, user_id, self.pace)
+                await erase_in_post(self.blog.posts, post_id, user_id, self.corrections)
         elif author is not None and is_outdated(change, author):
             # The correction of a post is another change, which updates the copies. It is the rename's work.
             procedure = self.blog.transactions.rename_procedure
             with span("rename correction", caller=writer_of(author), links=[current_traceparent()]):
-                await rename_in_post(self.blog.posts, post_id, author, procedure=procedure, pace=self.pace)
+                await rename_in_post(self.blog.posts, post_id, author, procedure=procedure, pace=self.corrections)
         elif change["type"] == Post.TYPE:
             await self._copy(change)
         # A current comment or like needs nothing: its post, whose counts it changed, is another change.
@@ -175,7 +189,14 @@ class _Delivery:
         await self.user_copies.remove(post)
         await self.front_page_copies.remove(post)
         self.front_page.discard(post)
-        await expire_contributions(self.blog.posts, post["postId"], self.pace)
+
+    async def _expire(self, tombstone: Item) -> None:
+        post_id = tombstone["id"]
+        try:
+            await expire_contributions(self.blog.posts, post_id, self.pace)
+        except TurnOver:
+            with suppress(ItemMissing):
+                await self.blog.posts.patch(post_id, post_id, patch_of({}, turns=1))
 
     async def _refill_front_page(self, _: Item) -> None:
         self.has_filled_front_page = await refill(self.front_page_copies) or self.has_filled_front_page

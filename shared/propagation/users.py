@@ -7,6 +7,7 @@ removes `formerUsernames`. The change that follows has nothing left to do, so th
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
@@ -18,7 +19,7 @@ from shared.platform.database.container import patch_of
 from shared.platform.database.refusals import ConditionFailed, ItemMissing
 from shared.platform.deliveries.concurrency import for_each
 from shared.platform.deliveries.delivery import handle_each
-from shared.platform.deliveries.pacing import Pace
+from shared.platform.deliveries.pacing import Pace, TurnOver
 from shared.platform.models import Item, string_of
 from shared.platform.observability import metrics
 from shared.platform.observability.spans import current_traceparent, span, trace_property, writer_of
@@ -34,16 +35,20 @@ _PORTION = 100
 erasure_hooks: Final[list[Callable[[str], Awaitable[None]]]] = []
 
 
-async def handle_changed_users(blog: Blog, changes: Iterable[Mapping[str, Any]]) -> list[Exception]:
+async def handle_changed_users(
+    blog: Blog, changes: Iterable[Mapping[str, Any]], pace: Pace | None = None
+) -> list[Exception]:
     """Handle a delivery; return the errors stored in `failures`. Raises DatabaseThrottled, DatabaseUnavailable."""
     users = [dict(change) for change in changes if change.get("type") in (User.TYPE, DELETED_TYPE)]
     latest = {(user["id"], str(user.get("userId"))): user for user in users}
-    return await handle_each(USERS_CHANGE_FEED, blog.failures, latest.values(), partial(_handle_user, blog, Pace()))
+    handle = partial(_handle_user, blog, pace or Pace())
+    return await handle_each(USERS_CHANGE_FEED, blog.failures, latest.values(), handle)
 
 
 async def _handle_user(blog: Blog, pace: Pace, user: Item) -> None:
     """Fan out a rename or a deletion, release the former names, then remove them from the user.
 
+    If the delivery's turn is over before, the user is written, so that they come back as a later change for the rest.
     The removal comes last, so after a crash the change is delivered again and every step is repeated. A stale `user`
     is harmless: no step undoes what a later rename has written, and the later change is delivered, too.
     """
@@ -55,13 +60,19 @@ async def _handle_user(blog: Blog, pace: Pace, user: Item) -> None:
     delivery_trace = current_traceparent()
     name = "erasure" if is_deleted(user) else "rename fan-out"
     with span(name, caller=writer_of(user), links=[delivery_trace]) as recorded:
+        try:
+            if is_deleted(user):
+                items = await erase(blog.posts, user["id"], pace)
+            else:
+                items = await fan_out_rename(blog.posts, user, blog.transactions.rename_procedure, pace)
+        except TurnOver:
+            with suppress(ConditionFailed, ItemMissing):  # the later change of the user is delivered, too
+                await blog.users.patch(user["id"], user["id"], patch_of({}, turns=1), etag=user["_etag"])
+            return
         if is_deleted(user):
-            items = await erase(blog.posts, user["id"], pace)
             await erase_from_failures(blog.failures, user["id"])
             for erase_elsewhere in erasure_hooks:
                 await erase_elsewhere(user["id"])
-        else:
-            items = await fan_out_rename(blog.posts, user, blog.transactions.rename_procedure, pace)
         recorded.set_attribute("blog.fan_out.items", items)
         metrics.fan_out_items.record(items)
         # Only a text can have a reservation; anything else is damage, and leaves with the list.
@@ -82,7 +93,8 @@ async def _release_names(blog: Blog, user: Item, names: list[str]) -> None:
         if not left:
             # A tombstone expires once nothing of the user is left, unless it already has another `ttl`.
             expiry = {"ttl": DELETED_TTL_S} if is_deleted(user) and "ttl" not in user else {}
-            patch = [{"op": "remove", "path": "/formerUsernames"}, *patch_of({**expiry, **trace_property()})]
+            done = [{"op": "remove", "path": f"/{name}"} for name in ("formerUsernames", "turns") if name in user]
+            patch = [*done, *patch_of({**expiry, **trace_property()})]
         try:
             changed = await blog.users.patch(user["id"], user["id"], patch, etag=etag)
         except (ConditionFailed, ItemMissing):
