@@ -116,12 +116,17 @@ class _Examination:
         if reservation is None:
             return
         owner_id = str(reservation.get("ownerId"))
-        owner = await self._user(owner_id)
-        if owner is not None and not is_user(owner):
+        owner = await self.blog.users.read(owner_id, owner_id) if is_item_id(owner_id) else None
+        is_gone = owner is None or is_deleted(owner)
+        if not is_gone and not is_user(owner or {}):
             return  # its own finding
-        if username_reservations.is_abandoned(reservation, owner, now_s=time.time()):
-            held = f"held for user {owner_id}, " + ("who has another username" if owner else "who does not exist")
-            self._found(Kind.ABANDONED, f"reservation {key}", held, "")
+        if not username_reservations.is_abandoned(reservation, owner, now_s=time.time()):
+            return
+        if is_gone:  # nothing of a deleted person stays
+            held = f"held for user {owner_id}, who " + ("does not exist" if owner is None else "is deleted")
+            self._found(Kind.RESERVATION, f"reservation {key}", held)
+        else:
+            self._found(Kind.ABANDONED, f"reservation {key}", f"held for user {owner_id}, who has another username", "")
 
     async def name(self, place: tuple[str, str]) -> None:
         post_id, item_id = place

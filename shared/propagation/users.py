@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Final
 
 from shared.data.blog import Blog
-from shared.data.username_reservations import release
+from shared.data.username_reservations import names_held, release
 from shared.models.base import DELETED_TTL_S, DELETED_TYPE
 from shared.models.user import User, is_deleted
 from shared.platform.database.container import patch_of
@@ -70,6 +70,7 @@ async def _handle_user(blog: Blog, pace: Pace, user: Item) -> None:
                 await blog.users.patch(user["id"], user["id"], patch_of({}, turns=1), etag=user["_etag"])
             return
         if is_deleted(user):
+            former = [*former, *await names_held(blog.users, user["id"])]
             await erase_from_failures(blog.failures, user["id"])
             for erase_elsewhere in erasure_hooks:
                 await erase_elsewhere(user["id"])

@@ -36,6 +36,7 @@ from tests.management.breakages import (
     POST,
     Breakage,
     a_missing_copy,
+    an_old_reservation_of_a_missing_user,
     set_on_post,
     set_operations,
 )
@@ -152,14 +153,17 @@ async def test_failures_are_informational_findings(blog: Blog, seeded: ManagedBl
 
 
 @pytest.mark.parametrize("break_", ABANDONED_RESERVATIONS, ids=[break_.__name__ for break_ in ABANDONED_RESERVATIONS])
-async def test_an_abandoned_reservation_is_informational(blog: Blog, seeded: ManagedBlog, break_: Breakage) -> None:
+async def test_an_abandoned_reservation_is_broken_without_a_living_owner(
+    blog: Blog, seeded: ManagedBlog, break_: Breakage
+) -> None:
     await blog.users.create(reservation_item("young", "nobody", 1))
     abandoned = await break_(blog)
 
     (finding,) = await verify(seeded)
 
-    assert (finding.kind, finding.subject) == (Kind.ABANDONED, f"reservation {abandoned}")
-    assert not is_broken([finding])
+    assert finding.subject == f"reservation {abandoned}"
+    is_missing = break_ is an_old_reservation_of_a_missing_user
+    assert (finding.kind, is_broken([finding])) == (Kind.RESERVATION if is_missing else Kind.ABANDONED, is_missing)
 
 
 async def test_waiting_ends_when_nothing_is_broken(blog: Blog, seeded: ManagedBlog) -> None:

@@ -361,6 +361,17 @@ async def test_the_name_of_a_rename_that_was_running_is_released(blog: Blog) -> 
     assert await blog.users.read(key, key) is None
 
 
+async def test_the_name_of_a_rename_that_failed_is_released(blog: Blog) -> None:
+    user = await a_registered_user(blog)
+    name = unique("countess")
+    await username_reservations.reserve(blog.users, name, user["id"], 1)  # then the database was unavailable
+    await delete_user(blog.users, user["id"])
+    await blog.drain()
+
+    key = username_reservations.reservation_id(name)
+    assert await blog.users.read(key, key) is None
+
+
 class _Refusing(Container):
     """A container that refuses all batches that delete items of one post."""
 
