@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import random
 import uuid
-from collections.abc import Collection
+from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
 
 from shared.data.username_reservations import give_back, reservation_id, reserve
@@ -97,19 +97,11 @@ async def edit_user(
     The users change feed then updates the copies of the username and releases the old reservation. Raises
     UserNotFound, UsernameTaken, TooManyRenames, VersionMismatch.
     """
-    edit_id = uuid.uuid4().hex
-    for attempt in range(RENAME_ATTEMPTS):
-        if attempt:
-            await asyncio.sleep(random.uniform(0, RENAME_WAIT_S * attempt))  # noqa: S311 - jitter
-        user = await get_user(users, user_id)
-        if user.get("editId") == edit_id:
-            return user  # the SDK resent a write whose response was lost
-        if if_match is not None and User.last_edit(user) not in if_match:
-            raise VersionMismatch
+
+    async def rename(user: Item, edit: Item) -> Item:
         if user["username"] == changes.username:
             return user
-        after = renamed(user, changes.username) | {"editId": edit_id, **trace_property()}
-        reservation = None
+        after, reservation = renamed(user, changes.username) | edit, None
         if reservation_id(changes.username) != reservation_id(user["username"]):
             reservation = await reserve(users, changes.username, user_id, after["nameVersion"])
         try:
@@ -117,7 +109,9 @@ async def edit_user(
         except ConditionFailed:
             if reservation is not None:
                 await give_back(users, reservation, await users.read_latest(user_id, user_id))
-    raise DatabaseUnavailable(f"concurrent renames of one user refused {RENAME_ATTEMPTS} attempts")
+            raise
+
+    return await _write(users, user_id, if_match, rename)
 
 
 async def delete_user(users: Container, user_id: str, *, if_match: Collection[str] | None = None) -> None:
@@ -126,21 +120,33 @@ async def delete_user(users: Container, user_id: str, *, if_match: Collection[st
     The users change feed then deletes their posts, comments and likes, and releases their usernames
     (shared/propagation/users.py). Raises UserNotFound, VersionMismatch.
     """
-    edit_id = uuid.uuid4().hex
+
+    async def bury(user: Item, edit: Item) -> Item:
+        return await users.replace(tombstone_of(user) | edit, etag=user["_etag"])
+
+    await _write(users, user_id, if_match, bury)
+
+
+async def _write(
+    users: Container,
+    user_id: str,
+    if_match: Collection[str] | None,
+    write: Callable[[Item, Item], Awaitable[Item]],
+) -> Item:
+    """Read the user, and call `write` with it and the properties that mark this edit; again after ConditionFailed."""
+    edit = {"editId": uuid.uuid4().hex, **trace_property()}
     for attempt in range(RENAME_ATTEMPTS):
         if attempt:
             await asyncio.sleep(random.uniform(0, RENAME_WAIT_S * attempt))  # noqa: S311 - jitter
             stored = await users.read_latest(user_id, user_id)
-            if stored is not None and stored.get("editId") == edit_id:
-                return  # the SDK resent a write whose response was lost
+            if stored is not None and stored.get("editId") == edit["editId"]:
+                return stored  # the SDK resent a write whose response was lost
         user = await get_user(users, user_id)
         if if_match is not None and User.last_edit(user) not in if_match:
             raise VersionMismatch
-        tombstone = tombstone_of(user) | {"editId": edit_id, **trace_property()}
         with suppress(ConditionFailed):
-            await users.replace(tombstone, etag=user["_etag"])
-            return
-    raise DatabaseUnavailable(f"concurrent renames of one user refused {RENAME_ATTEMPTS} attempts")
+            return await write(user, edit)
+    raise DatabaseUnavailable(f"concurrent edits of one user refused {RENAME_ATTEMPTS} attempts")
 
 
 async def get_user(users: Container, user_id: str) -> Item:

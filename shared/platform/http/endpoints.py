@@ -108,21 +108,41 @@ class Endpoint:
         return await http_response(await handler(call), call)
 
     def refuse(self, error: Exception, request: func.HttpRequest) -> func.HttpResponse:
-        return problem_response(error, path_of(request))
+        """Return the response to a request that failed."""
+        return _problem(error, request)
 
     async def _run(
         self, handler: Handler, request: func.HttpRequest, request_id: str, recorded: Span, scope: Scope
     ) -> func.HttpResponse:
-        started, problem, has_valid_host = time.perf_counter(), dict[str, Any](), _has_valid_host(request)
+        started, function = time.perf_counter(), handler.__name__
         try:
-            if not has_valid_host:  # `respond` and `refuse` may need a valid URL
-                raise MalformedRequest("The Host header is invalid.")
-            async with deadline(REQUEST_DEADLINE_S):
-                response = await self.respond(handler, request, scope)
+            response, problem = await self._try(handler, request, scope), dict[str, str]()
         except Exception as error:  # noqa: BLE001 - the edge: maps every failure to a response
-            _log_failure(error, function=handler.__name__, request_id=request_id)
-            problem = {"problem": problem_of(error).code}
-            response = self.refuse(error, request) if has_valid_host else problem_response(error, path_of(request))
+            _log_failure(error, function=function, request_id=request_id)
+            response, problem = self._refuse(error, request), {"problem": problem_of(error).code}
+        self._add_headers(response, request, scope)
+        charge_ru, status = round(scope.request_units, 2), response.status_code
+        recorded.set_attributes({"http.response.status_code": status, f"{NAME}.charge_ru": charge_ru})
+        if status >= _FAILURE:
+            fail(recorded, str(status))
+        outcome: dict[str, Any] = {"status": status, **problem, "charge_ru": charge_ru}
+        outcome["duration_ms"] = round((time.perf_counter() - started) * 1000, 1)
+        outcome["request_id"] = request_id
+        log(logging.INFO, "request", function=function, method=request.method, path=path_of(request), **outcome)
+        return response
+
+    async def _try(self, handler: Handler, request: func.HttpRequest, scope: Scope) -> func.HttpResponse:
+        if not _has_valid_host(request):
+            raise MalformedRequest("The Host header is invalid.")
+        async with deadline(REQUEST_DEADLINE_S):
+            return await self.respond(handler, request, scope)
+
+    def _refuse(self, error: Exception, request: func.HttpRequest) -> func.HttpResponse:
+        # `refuse` may need a valid URL.
+        return (self.refuse if _has_valid_host(request) else _problem)(error, request)
+
+    def _add_headers(self, response: func.HttpResponse, request: func.HttpRequest, scope: Scope) -> None:
+        """Add security, caching, the charge and, to the response of a command, the session."""
         response.headers["X-Content-Type-Options"] = "nosniff"
         # Without a lifetime, caches can choose one (https://www.rfc-editor.org/rfc/rfc9111#section-4.2.2).
         is_kept = response.status_code < _ERROR and not self.private
@@ -131,23 +151,6 @@ class Endpoint:
             response.headers["x-ms-request-charge"] = f"{scope.request_units:.2f}"
         if request.method not in QUERY and (token := str(scope.session)):
             response.headers[SESSION_HEADER] = token
-        charge_ru, status = round(scope.request_units, 2), response.status_code
-        recorded.set_attributes({"http.response.status_code": status, f"{NAME}.charge_ru": charge_ru})
-        if status >= _FAILURE:
-            fail(recorded, str(status))
-        log(
-            logging.INFO,
-            "request",
-            function=handler.__name__,
-            method=request.method,
-            path=path_of(request),
-            status=status,
-            **problem,
-            charge_ru=charge_ru,
-            duration_ms=round((time.perf_counter() - started) * 1000, 1),
-            request_id=request_id,
-        )
-        return response
 
     def _parse(self, request: func.HttpRequest) -> Call[Any]:
         """Authenticate the caller of a command, then parse, so that only such a caller learns why parsing fails."""
@@ -170,6 +173,10 @@ def endpoint_of(function: Callable[..., Any]) -> Endpoint:
 def path_of(request: func.HttpRequest) -> str:
     """The path of the request's URL, encoded, even if the host in it is invalid."""
     return _ORIGIN.sub("", str(request.url), count=1).partition("?")[0]
+
+
+def _problem(error: Exception, request: func.HttpRequest) -> func.HttpResponse:
+    return problem_response(error, path_of(request))
 
 
 def _has_valid_host(request: func.HttpRequest) -> bool:
