@@ -155,12 +155,12 @@ class Repairs:
         if wanted is None or wanted[copies.partition_key] != key:
             await self._delete(copies.container, copy, key)
         elif differences(copy, wanted):
-            await copies.put_copy(wanted)
+            await copies.put(wanted)
             copy = await copies.container.read(post_id, key)
             if copy is not None and differences(copy, wanted):
                 with suppress(ConditionFailed, ItemMissing):  # changed since
                     await copies.container.delete(post_id, key, etag=copy["_etag"])
-                    await copies.put_copy(wanted, exists=False)
+                    await copies.put(wanted, exists=False)
             self.changed += 1
 
     async def release_reservation(self, key: str) -> None:

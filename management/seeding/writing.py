@@ -191,14 +191,16 @@ class _Seeding:
         if await self.blog.users.read(planned["id"], planned["userId"]) is None:
             post = await self.blog.posts.read(planned["id"], planned["id"])
             if post is not None and post["type"] == Post.TYPE:  # or else it has been deleted since
-                await Copies(self.blog.users, self.blog.posts, partition_key="userId").put(post, exists=False)
+                await Copies(self.blog.users, self.blog.posts, partition_key="userId").put(
+                    short_form(post), exists=False
+                )
 
     async def _write_feed(self) -> None:
         index = await FrontPageIndex.read(self.blog.feed)
         copies = Copies(self.blog.feed, self.blog.posts, partition_key="type")
 
         async def put(copy: Item) -> None:
-            await copies.put_copy(copy, exists=index.has(copy))
+            await copies.put(copy, exists=index.has(copy))
 
         await for_each([copy for copy in self.newest.values() if index.admits(copy)], put, concurrency=self.concurrency)
         await trim(copies, await FrontPageIndex.read(self.blog.feed))

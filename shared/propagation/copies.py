@@ -48,26 +48,19 @@ class Copies:
     partition_key: str
     trigger: str | None = None
 
-    async def put(self, post: Item, *, exists: bool = True) -> None:
-        """`write` the copy and, if necessary, read the post and `check` the copy. Raises NoProgress."""
-        await self.put_copy(short_form(post), exists=exists)
-
-    async def put_copy(self, copy: Item, *, exists: bool = True) -> None:
-        """`put` a finished copy, whose content is no longer Markdown. Raises NoProgress."""
-        if await self._write_copy(copy, exists=exists):
+    async def put(self, copy: Item, *, exists: bool = True) -> None:
+        """`write` a copy and, if necessary, read its post and `check` it. Raises NoProgress."""
+        if await self.write(copy, exists=exists):
             # By the primary: on a lagging replica, a new post is missing and a deleted one exists.
             await self.check(copy, await self.posts.read_latest(copy["id"], copy["id"]))
 
-    async def write(self, post: Item, *, exists: bool = True) -> bool:
-        """Write `post` to its copy, unless the copy is newer: one write if `exists` is correct, otherwise two.
+    async def write(self, copy: Item, *, exists: bool = True) -> bool:
+        """Write the short form of a post, unless the copy is newer: one write if `exists` is correct, otherwise two.
 
         Return whether the copy must be checked. A late delivery can create the copy of a post that has been deleted
         since. The same applies if the copy is already at this version: its creation may have failed before the check.
         Raises NoProgress.
         """
-        return await self._write_copy(short_form(post), exists=exists)
-
-    async def _write_copy(self, copy: Item, *, exists: bool) -> bool:
         for _ in range(COPY_ATTEMPTS):
             if exists:
                 with suppress(ItemMissing):
@@ -101,7 +94,7 @@ class Copies:
         if post is None or post.get("type") != Post.TYPE:
             await self.remove(copy)
         elif version_of(post) > copy["version"]:
-            await self.put(post)
+            await self.put(short_form(post))
 
     async def _update(self, copy: Item) -> bool:
         """Update the copy. Return True if it was already at this version or newer. Raises ItemMissing."""
@@ -183,7 +176,7 @@ async def refill(copies: Copies) -> bool:
     parameters = {"type": Post.TYPE, "date": oldest, "limit": FRONT_PAGE_LENGTH}
     newest = copies.posts.query_across(_CANDIDATES, parameters, page_size=FRONT_PAGE_LENGTH)
     candidates = [post async for post in newest]
-    missing = [post for post in candidates if not index.has(post) and _has_short_form(post)]
+    missing = [short_form(post) for post in candidates if not index.has(post) and _has_short_form(post)]
     missing = missing[: FRONT_PAGE_LENGTH - len(index.dates)]
     await for_each(missing, partial(copies.put, exists=False))
     return bool(missing)

@@ -150,7 +150,7 @@ class _Delivery:
             self.new_on_front_page.append(post)
 
     async def _write(self, copies: Copies, post: Item, *, exists: bool) -> None:
-        if await copies.write(post, exists=exists):
+        if await copies.write(short_form(post), exists=exists):
             self.unchecked.append((copies, post))
 
     async def _fill_front_page(self) -> list[Exception]:
