@@ -151,6 +151,10 @@ def _no_ttl(item: str) -> Invariant:
     return Invariant(item, "ttl", "absent", lambda stored: "ttl" not in stored, Kind.EXPIRING, Repair.REBUILD)
 
 
+def _turns(item: str) -> Invariant:
+    return Invariant(item, "turns", "absent, or a whole number", lambda stored: is_whole_number(stored.get("turns", 0)))
+
+
 def _response(item: str) -> list[Invariant]:
     """What comments and likes have in common."""
     return [
@@ -189,9 +193,11 @@ INVARIANTS: tuple[Invariant, ...] = (
         ),
     ),
     Invariant("user", "formerUsernames", "absent, once a rename is complete", None, Kind.RENAME, Repair.REBUILD),
+    _turns("user"),
     _no_ttl("user"),
     Invariant("deleted user", "userId", "its ID", _is_own_id("userId")),
     Invariant("deleted user", "username", "empty", _is_empty("username")),
+    _turns("deleted user"),
     Invariant(
         "deleted user", "ttl", "1 s to 30 days, or -1; absent while the deletion is unfinished", _is_ttl_of_deleted_user
     ),
@@ -206,6 +212,7 @@ INVARIANTS: tuple[Invariant, ...] = (
         ),
     ),
     Invariant("reservation", "ownerId", "an ID", _is_id("ownerId")),
+    Invariant("reservation", "ownerId", "of a user who exists", None, Kind.RESERVATION, Repair.REBUILD),
     Invariant("reservation", "ownerId", "of the user who has the name", None, Kind.ABANDONED, Repair.REBUILD),
     Invariant(
         "reservation",
@@ -236,6 +243,7 @@ INVARIANTS: tuple[Invariant, ...] = (
     _no_ttl("post"),
     Invariant("tombstone", "postId", "its ID", _is_own_id("postId")),
     Invariant("tombstone", "userId", "an ID", _is_id("userId")),
+    _turns("tombstone"),
     Invariant("tombstone", "title", "empty or absent", _is_empty("title"), Kind.LEFTOVER, Repair.REBUILD),
     Invariant("tombstone", "content", "empty or absent", _is_empty("content"), Kind.LEFTOVER, Repair.REBUILD),
     Invariant("tombstone", "ttl", "1 s to 30 days", expires, Kind.LEFTOVER, Repair.REBUILD),
