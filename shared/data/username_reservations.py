@@ -29,7 +29,7 @@ from shared.platform.observability.privacy import private_prefixes
 
 TYPE = "username"
 private_prefixes.add(f"{TYPE}:")
-_OF_OWNER = "SELECT c.username FROM c WHERE c.type = @type AND c.ownerId = @ownerId"
+_OF_OWNER = "SELECT * FROM c WHERE c.type = @type AND c.ownerId = @ownerId"
 # Longer than any request, so a reservation is not taken over before its user is written.
 ABANDONED_AFTER_S = 60
 
@@ -168,7 +168,7 @@ async def names_held(users: Container, owner_id: str) -> list[str]:
     """Return the usernames that are reserved for a user, also by a rename that failed: a query of the container."""
     await users.catch_up()
     found = users.query_across(_OF_OWNER, {"type": TYPE, "ownerId": owner_id}, page_size=100)
-    return [row["username"] async for row in found if isinstance(row.get("username"), str)]
+    return [held["username"] async for held in found if isinstance(held.get("username"), str) and not fault_of(held)]
 
 
 async def release(users: Container, username: str, user: Item) -> None:

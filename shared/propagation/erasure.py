@@ -56,7 +56,7 @@ async def erase(posts: Container, user_id: str, pace: Pace) -> int:
                 await erase_in_post(posts, post_id, user_id, pace)
                 return
 
-    return await fan_out(posts, _OF_USER, {"userId": user_id}, erase_in, fields=_FIELDS)
+    return await fan_out(posts, _OF_USER, {"userId": user_id}, erase_in, pace, fields=_FIELDS)
 
 
 async def erase_in_post(posts: Container, post_id: str, user_id: str, pace: Pace) -> None:
@@ -79,21 +79,23 @@ async def erase_from_failures(failures: Container, user_id: str) -> None:
             await failures.patch(failure["id"], failure["source"], patch_of({"change": None}))
 
 
-async def _erase_items(posts: Container, post_id: str, pace: Pace, items: Sequence[Item]) -> bool:
+async def _erase_items(
+    posts: Container, post_id: str, pace: Pace, items: Sequence[Item], is_repetition: bool = False
+) -> bool:
     """Delete known items of one post; return False if one of them has changed, so that they must be read again."""
     by_type = {item["type"]: item for item in items}
     if Post.TYPE in by_type:
         async with pace.transaction(1):
             with suppress(PostNotFound):
                 await delete_post(posts, post_id, by=BackEnd())
-        return True  # the posts change feed deletes its comments and likes
+        return pace.advance(has_written=True)  # the posts change feed deletes its comments and likes
     if DELETED_TYPE in by_type:
         async with pace.transaction(1):
             with suppress(ItemMissing, ConditionFailed):
                 await posts.patch(post_id, post_id, patch_of({"userUsername": ""}))
-        return True
-    async with pace.transaction(len(items)):
+        return pace.advance(has_written=True)
+    async with pace.transaction(len(items), is_repetition=is_repetition):
         try:
-            return await remove_items(posts, post_id, items)
+            return pace.advance(has_written=await remove_items(posts, post_id, items))
         except PostNotFound:
-            return await write_batch(posts, post_id, expiries(items))
+            return pace.advance(has_written=await write_batch(posts, post_id, expiries(items)))

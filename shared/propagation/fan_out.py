@@ -11,7 +11,7 @@ from shared.platform.database.refusals import BatchRefused
 from shared.platform.database.retries import FAN_OUT_REFUSALS
 from shared.platform.deliveries.concurrency import for_each
 from shared.platform.deliveries.delivery import DATABASE_ERRORS
-from shared.platform.deliveries.pacing import TurnOver
+from shared.platform.deliveries.pacing import Pace, TurnOver
 from shared.platform.errors import DatabaseUnavailable, NoProgress
 from shared.platform.models import Item
 
@@ -28,6 +28,7 @@ async def fan_out(
     condition: str,
     parameters: Mapping[str, Any],
     write_in: Callable[[str, Sequence[Item]], Awaitable[None]],
+    pace: Pace,
     *,
     fields: Sequence[str] = ("id", "type"),
 ) -> int:
@@ -36,7 +37,7 @@ async def fan_out(
     Costs one query over all partitions, because no container records where a user has commented or liked. The query
     finds everything that was written before it, and returns these `fields`. Each portion is written before the next
     one is read, so after an unfinished delivery, the next one finds fewer items. A post that cannot be written does not
-    stop the others; the first error is raised at the end.
+    stop the others; the first error is raised at the end, or in a turn in which nothing could be written.
     """
     errors: list[Exception] = []
 
@@ -61,13 +62,17 @@ async def fan_out(
     count = 0
     selected = ", ".join(f"c.{name}" for name in (*fields, "postId"))
     everywhere = f"SELECT {selected} FROM c WHERE {condition}"  # noqa: S608 - no values
-    async for item in posts.query_across(everywhere, parameters, page_size=_PORTION):
-        portion.append(item)
-        count += 1
-        if len(portion) == _PORTION:
-            await write(portion)
-            portion = []
-    await write(portion)
+    try:
+        async for item in posts.query_across(everywhere, parameters, page_size=_PORTION):
+            portion.append(item)
+            count += 1
+            if len(portion) == _PORTION:
+                await write(portion)
+                portion = []
+        await write(portion)
+    except TurnOver:
+        if not errors or pace.has_advanced:
+            raise
     if errors:
         raise errors[0]
     return count
@@ -78,12 +83,12 @@ async def write_found(
     post_id: str,
     query: str,
     parameters: Mapping[str, Any],
-    write: Callable[[Sequence[Item]], Awaitable[bool]],
+    write: Callable[[Sequence[Item], bool], Awaitable[bool]],
 ) -> None:
     """Query one post for 25 items and `write` them, until the query finds none; safe to repeat.
 
     The query finds everything that was written before this call. `write` returns False if it was refused because one of
-    the items has changed since the query. Raises NoProgress.
+    the items has changed since the query. Its second argument says whether it was refused before. Raises NoProgress.
     """
     parameters = {**parameters, "limit": ITEMS_PER_TRANSACTION}
     refusals = 0
@@ -92,7 +97,7 @@ async def write_found(
         items = await posts.query(query, parameters, partition_key=post_id, page_size=ITEMS_PER_TRANSACTION)
         if not items:
             return
-        refusals = 0 if await write(items) else refusals + 1
+        refusals = 0 if await write(items, refusals > 0) else refusals + 1
         if refusals == FAN_OUT_REFUSALS:
             raise NoProgress(f"writes to items of post {post_id} were refused {refusals} times in a row")
     raise DatabaseUnavailable(f"the writes to items of post {post_id} did not finish in {MAX_TRANSACTIONS} batches")

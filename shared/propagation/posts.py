@@ -80,13 +80,14 @@ class _Delivery:
     def __init__(self, blog: Blog, pace: Pace) -> None:
         self.blog = blog
         self.pace = pace
-        # Corrections are short, and have no change of their own that could come back.
+        # A correction has no change of its own that could come back, so it has no turn.
         self.corrections = Pace()
         self.authors: dict[str, Item] = {}
         self.front_page = FrontPageIndex({})
         self.has_filled_front_page = False
         self.new_on_front_page: list[Item] = []
         self.unchecked: list[tuple[Copies, Item]] = []
+        self.removed: set[str] = set()
         trigger = blog.transactions.front_page_trigger
         self.user_copies = Copies(blog.users, blog.posts, partition_key="userId")
         self.front_page_copies = Copies(blog.feed, blog.posts, partition_key="type", trigger=trigger)
@@ -112,11 +113,12 @@ class _Delivery:
         if unavailable:
             raise unavailable
         # One refill for all deletions; an error is stored under the last one.
-        errors += await handle_each(POSTS_CHANGE_FEED, self.blog.failures, deleted[-1:], self._refill_front_page)
+        refill = await handle_each(POSTS_CHANGE_FEED, self.blog.failures, deleted[-1:], self._refill_front_page)
         await self._trim_front_page()
-        # The others are damaged, and could name a post that exists.
-        emptied = [tombstone for tombstone in tombstones if tombstone.get("postId") == tombstone["id"]]
-        return errors + await handle_each(POSTS_CHANGE_FEED, self.blog.failures, emptied, self._expire)
+        # A replay of a failure repeats all phases, so a tombstone must not say that it has passed them.
+        passed = [tombstone for tombstone in deleted if tombstone["id"] in self.removed and not refill]
+        passed += [tombstone for tombstone in tombstones if "turns" in tombstone]
+        return [*errors, *refill, *await handle_each(POSTS_CHANGE_FEED, self.blog.failures, passed, self._expire)]
 
     async def _handle_one(self, change: Item) -> None:
         post_id, user_id = string_of(change, "postId"), string_of(change, "userId")
@@ -189,9 +191,10 @@ class _Delivery:
         await self.user_copies.remove(post)
         await self.front_page_copies.remove(post)
         self.front_page.discard(post)
+        self.removed.add(post["id"])
 
     async def _expire(self, tombstone: Item) -> None:
-        post_id = tombstone["id"]
+        post_id = tombstone["postId"]
         try:
             await expire_contributions(self.blog.posts, post_id, self.pace)
         except TurnOver:
@@ -215,8 +218,8 @@ async def expire_contributions(posts: Container, post_id: str, pace: Pace) -> No
     No comments and likes are added after the deletion. See `write_found`. Raises NoProgress.
     """
 
-    async def expire(items: Sequence[Item]) -> bool:
-        async with pace.transaction(len(items)):
+    async def expire(items: Sequence[Item], is_repetition: bool) -> bool:
+        async with pace.transaction(len(items), is_repetition=is_repetition):
             return await write_batch(posts, post_id, expiries(items))
 
     await write_found(posts, post_id, _CONTRIBUTIONS, {}, expire)

@@ -47,7 +47,7 @@ async def fan_out_rename(posts: Container, user: Item, procedure: str | None, pa
                 await rename_in_post(posts, post_id, user, pace=pace)
                 return
 
-    return await fan_out(posts, _OUTDATED, _parameters(user), rename_in)
+    return await fan_out(posts, _OUTDATED, _parameters(user), rename_in, pace)
 
 
 async def rename_in_post(
@@ -71,10 +71,13 @@ def is_outdated(item: Item, user: Item) -> bool:
     return not is_newer and item.get("userUsername") != username_to_copy(user)
 
 
-async def _rename_items(posts: Container, post_id: str, user: Item, pace: Pace, items: Sequence[Item]) -> bool:
+async def _rename_items(
+    posts: Container, post_id: str, user: Item, pace: Pace, items: Sequence[Item], is_repetition: bool = False
+) -> bool:
     """Rename items of one post; only their `id` and `type` are used. Return False if the batch was refused."""
-    async with pace.transaction(len(items)):
-        return await write_batch(posts, post_id, [_rename(item, user) for item in items])
+    async with pace.transaction(len(items), is_repetition=is_repetition):
+        renames = [_rename(item, user) for item in items]
+        return pace.advance(has_written=await write_batch(posts, post_id, renames))
 
 
 async def _call(procedure: str, posts: Container, post_id: str, user: Item, pace: Pace, *, expected: int) -> None:
@@ -85,8 +88,9 @@ async def _call(procedure: str, posts: Container, post_id: str, user: Item, pace
     options = {"limit": ITEMS_PER_TRANSACTION, **trace_property()}
     without_progress = 0
     for _ in range(MAX_TRANSACTIONS):
-        async with pace.transaction(min(expected, ITEMS_PER_TRANSACTION)):
+        async with pace.transaction(min(expected, ITEMS_PER_TRANSACTION), is_repetition=without_progress > 0):
             answer = await posts.execute(procedure, post_id, *_parameters(user).values(), options)
+        pace.advance(has_written=bool(answer["updated"]))
         if not answer["more"]:
             return
         without_progress = 0 if answer["updated"] else without_progress + 1

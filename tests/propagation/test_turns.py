@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from shared.data.posts import delete_post
+from shared.data.username_reservations import reservation_item
 from shared.data.users import delete_user, edit_user
 from shared.models.user import UserChanges
-from shared.platform.deliveries.pacing import Pace, TurnOver
+from shared.platform.database.container import Container, Operation
+from shared.platform.database.scope import current_scope
+from shared.platform.deliveries.pacing import FIRST_S, Pace, TurnOver
+from shared.platform.errors import NoProgress, PartitionFull
 from shared.platform.http.callers import BackEnd
 from shared.platform.models import Item
 from shared.propagation.posts import handle_changed_posts
@@ -142,3 +148,85 @@ async def test_a_turn_ends_when_the_running_transactions_have_ended() -> None:
         release.set()
 
     assert ended == ["transaction", "turn"]
+
+
+class FailingContainer(Container):
+    """`posts`, whose batches in some partitions fail forever."""
+
+    def __init__(self, container: Container, failing: set[str]) -> None:
+        super().__init__(container.proxy)
+        self._failing = failing
+
+    async def batch(self, partition_key: str, operations: Sequence[Operation]) -> list[Item]:
+        if partition_key in self._failing and operations[0][0] == "patch":
+            raise PartitionFull("full")
+        return await super().batch(partition_key, operations)
+
+
+async def test_posts_that_always_fail_neither_end_the_turns_nor_hide(blog: Blog) -> None:
+    user, author = await blog.users.create(a_user()), await blog.users.create(a_user())
+    posts = [await blog.posts.create(a_post(author) | {"likeCount": 1}) for _ in range(12)]
+    for post in posts:
+        await blog.posts.create(a_like(post, user))
+    await delete_user(blog.users, user["id"])
+    failing = {post["id"] for post in posts[::2]}
+    stored = replace(blog.stored, posts=FailingContainer(blog.posts, failing))
+
+    errors: list[Exception] = []
+    for _ in range(30):
+        tombstone = await _read(blog, user["id"], "users")
+        errors = await handle_changed_users(stored, [tombstone], Pace(turn_s=0))
+        if errors:
+            break
+
+    assert [type(error) for error in errors] == [PartitionFull]
+
+
+async def test_a_tombstone_whose_refill_failed_is_replayed_in_full(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
+    author = await blog.users.create(a_user())
+    post = await _filled_post(blog, author, 50)
+    await delete_post(blog.posts, post["id"], by=BackEnd())
+
+    async def fail(*_: object) -> bool:
+        raise NoProgress("no refill")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("shared.propagation.posts.refill", fail)
+        errors = await handle_changed_posts(blog.stored, [await _read(blog, post["id"], "posts")], Pace(turn_s=0))
+
+    assert [type(error) for error in errors] == [NoProgress]
+    assert "turns" not in await _read(blog, post["id"], "posts")
+
+
+async def test_the_next_turn_continues_at_the_pace_of_the_last() -> None:
+    first = Pace(turn_s=0)
+    async with first.transaction(25):
+        scope = current_scope()
+        assert scope is not None
+        scope.throttled += 1
+    idle = Pace(turn_s=0, last=first)
+    third = Pace(turn_s=0, last=idle)
+
+    assert vars(third)["_interval_s"] == vars(first)["_interval_s"] > FIRST_S
+    assert vars(third)["_next_s"] == vars(first)["_next_s"]
+
+
+async def test_refusals_belong_to_one_turn(blog: Blog) -> None:
+    """Otherwise, the work would come back forever instead of becoming a failure."""
+    pace = Pace(turn_s=0)
+    async with pace.transaction(0):
+        pass
+    async with pace.transaction(0, is_repetition=True):
+        pass
+    with pytest.raises(TurnOver):
+        async with pace.transaction(0):
+            pass
+
+
+async def test_a_damaged_reservation_does_not_keep_an_erasure(blog: Blog) -> None:
+    user = await blog.users.create(a_user())
+    await blog.users.create(reservation_item(unique("other"), user["id"], 1) | {"nameVersion": "x"})
+    await delete_user(blog.users, user["id"])
+
+    assert await blog.handle_users([await _read(blog, user["id"], "users")]) == []
+    assert "formerUsernames" not in await _read(blog, user["id"], "users")

@@ -85,7 +85,7 @@ def _translated(
     if isinstance(error, CosmosBatchOperationError) and refusal and BatchRefused in expected:
         return BatchRefused(error.error_index, refusal(error.message))
     if ScriptFailed in expected and status == 400 and sub_status:
-        return _of_script(error, sub_status)
+        return _of_script(error, sub_status, container)
     if status == _RETRY_WITH:
         return ConcurrentWrite(str(status))
     if status == 404 and sub_status == _SESSION_NOT_AVAILABLE:
@@ -126,13 +126,13 @@ def _first_line(error: AzureError | OSError) -> str:
     return without_private(lines[0] if lines else type(error).__name__)[:_LONGEST_LINE]
 
 
-def _of_script(error: CosmosHttpResponseError | CosmosBatchOperationError, number: int) -> Exception:
+def _of_script(error: CosmosHttpResponseError | CosmosBatchOperationError, number: int, container: str) -> Exception:
     """A script that throws a number returns 400, with the number as the sub-status.
 
     https://learn.microsoft.com/rest/api/cosmos-db/http-status-codes-for-cosmosdb
     """
     if number in (_FORBIDDEN, _TOO_LARGE):  # rethrown from a write; scripts do not get the sub-status
-        return PartitionFull(error.message) if number == _FORBIDDEN else ItemTooLarge(error.message)
+        return (PartitionFull if number == _FORBIDDEN else ItemTooLarge)(answer_of(error, container))
     return ConcurrentWrite(str(number)) if number in (_RETRY_WITH, 503) else ScriptFailed(number)
 
 

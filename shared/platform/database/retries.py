@@ -22,9 +22,9 @@ writes that may have been applied; docs/reliability.md says how each command han
 Nested counts multiply, so a deadline bounds the request instead (`deadline` in scope.py). Work that several requests
 share has a shorter deadline, so that its error still reaches them.
 
-A delivery of changes has a deadline, too (`BLOG_DELIVERY_DEADLINE_S`). If it passes or the database fails, the host
-repeats the delivery without limit. Otherwise, its changes would be lost. A change that fails for another reason goes to
-`failures` (shared/platform/deliveries/failures.py).
+A delivery of changes has a deadline, too (the setting `DELIVERY_DEADLINE_S`). If it passes or the database fails, the
+host repeats the delivery without limit. Otherwise, its changes would be lost. A change that fails for another reason
+goes to `failures` (shared/platform/deliveries/failures.py).
 """
 
 from __future__ import annotations

@@ -59,20 +59,25 @@ class Pace:
         self._factor_per_s = _UNTIL_429
         self._slowed_s = 0.0
         self._used_s = 0.0
+        # Whether a transaction of this turn has written anything.
+        self.has_advanced = False
         if last is not None and time.monotonic() - last._used_s < _KEPT_S:
             self._interval_s, self._factor_per_s = last._interval_s, last._factor_per_s
+            self._next_s, self._used_s = last._next_s, last._used_s
 
     @asynccontextmanager
-    async def transaction(self, items: int) -> AsyncIterator[None]:
+    async def transaction(self, items: int, *, is_repetition: bool = False) -> AsyncIterator[None]:
         """Wait until the next transaction may start. The block sends it, and it writes about `items` items.
 
         The next interval is that of an estimated charge until the charge is known. Raises TurnOver once the
-        transactions that are running have ended, so that it cuts off none of them.
+        transactions that are running have ended. A repetition after a refusal belongs to the same turn, so that
+        NoProgress is found.
         """
         estimate_ru = items * _RU_PER_ITEM
         async with self._slots:
             async with self._turn:
-                await self._require_turn()
+                if not is_repetition:
+                    await self._require_turn()
                 while (wait_s := self._wait_s()) > 0:  # noqa: ASYNC110 - a 429 can prolong it
                     await asyncio.sleep(wait_s)
                 started_s = time.monotonic()
@@ -97,8 +102,15 @@ class Pace:
 
     async def _require_turn(self) -> None:
         if self._over_s is not None and time.monotonic() + self._wait_s() >= self._over_s:
-            await self._idle.wait()
+            self._over_s = 0.0  # also for those that wait, even if the wait gets shorter
+            if self._running:
+                await self._idle.wait()
             raise TurnOver
+
+    def advance(self, *, has_written: bool) -> bool:
+        """Note whether a transaction has written something, and return it."""
+        self.has_advanced |= has_written
+        return has_written
 
     def _wait_s(self) -> float:
         # The SDK waits for the same time before it sends a throttled transaction again.

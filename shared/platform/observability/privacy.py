@@ -9,8 +9,14 @@ from typing import Final
 private_prefixes: Final[set[str]] = set()
 
 
+def without_private_end(key: str) -> str:
+    """Return the key, or only its prefix and `…` if it is private."""
+    return next((f"{prefix}…" for prefix in private_prefixes if key.startswith(prefix)), key)
+
+
 def without_private(text: str) -> str:
     """Return the text with `…` instead of what follows a private prefix, up to a quotation mark or bracket."""
     for prefix in private_prefixes:
-        text = re.sub(rf"{re.escape(prefix)}[^\"\]]*", f"{prefix}…", text)
+        written = re.escape(prefix).replace(":", "(:|%3A)")  # also in a URL
+        text = re.sub(rf"{written}[^\"\]]*", f"{prefix}…", text, flags=re.IGNORECASE)
     return text
