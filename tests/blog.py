@@ -13,6 +13,7 @@ from azure.cosmos.aio import CosmosClient, DatabaseProxy
 from azure.cosmos.exceptions import CosmosResourceExistsError
 from cosmos_emulator import CosmosEmulator, EmulatorSettings
 from cosmos_emulator.faults import Faults
+from cosmos_emulator.latency import Latency
 from cosmos_emulator.loop_thread import LoopThread
 
 from management.provision import provision
@@ -160,6 +161,16 @@ class Blog:
 def at(settings: Settings, endpoint: str) -> Settings:
     """The same database at another endpoint, such as a gateway's."""
     return settings.model_copy(update={"account": Account(endpoint, settings.account.key)})
+
+
+@contextmanager
+def lagging(blog: Blog) -> Iterator[None]:
+    """Inside the block, replicas stand still: only the primary, or a newer session token, sees later writes."""
+    blog.emulator.settings.replica_lag = Latency(3600)
+    try:
+        yield
+    finally:
+        blog.emulator.settings.replica_lag = None
 
 
 @asynccontextmanager

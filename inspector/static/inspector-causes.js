@@ -90,7 +90,7 @@ export function perUnit(group) {
   return copied && group.request.name === "C1" ? `${ru(byFeeds(group) / copied)} per copy.` : "";
 }
 
-/** The charges of a command, and whether it is done: "17.58 RU at once, 11,057 RU by the change feeds, done after 1.9 s". */
+/** The charges of a command, and whether it is done: "17.96 RU at once, 11,057 RU by the change feeds, done after 1.9 s". */
 export function chargesOf(group) {
   const { request, deliveries } = group;
   const charges = [`${ru(request.charge)} at once`];
@@ -107,7 +107,7 @@ export function chargesOf(group) {
   return charges.join(", ");
 }
 
-/** One line such as "1 rename: 1,012 copies in 10 posts. 17.58 RU at once, 11,057 RU by the change feeds, done after 1.9 s." */
+/** One line such as "1 rename: 1,012 copies in posts. 17.96 RU at once, 11,057 RU by the change feeds, done after 1.9 s." */
 export function summaryOf(group) {
   const { request, failures = 0 } = group;
   const { name, method, charge, status } = request;
@@ -117,8 +117,8 @@ export function summaryOf(group) {
   const operations = operationsOf(group);
   const copies = copiesOf(operations);
   const copied = Math.round(sum(copies.map(one => one.items)));
-  const posts = Math.max(0, ...copies.filter(one => one.container === "posts").map(one => one.partitions));
-  const places = posts ? count(posts, "post") : [...new Set(copies.map(one => one.container))].sort().reverse().join(" and ");
+  const containers = [...new Set(copies.map(one => one.container))].sort().reverse();
+  const places = containers.includes("posts") ? "posts" : containers.join(" and ");
   const refused = sum(operations.filter(one => one.status === 429).map(one => one.count));
   const failed = new Set(group.deliveries.filter(({ record }) => !record.finished).map(({ record }) => record.number)).size;
   return [

@@ -46,14 +46,14 @@ PAGE = REPOSITORY / "docs" / "reliability.md"
 KEYS = {"users": "userId", "posts": "postId", "feed": "type", "failures": "source"}
 # A value that obeys its invariant, and that nothing else depends on, is no damage.
 FREE = {
-    *(("user", name) for name in ("creationDate", "nameVersion", "editId", "formerUsernames")),
+    *(("user", name) for name in ("creationDate", "nameVersion", "editId", "formerUsernames", "turns")),
     *(("comment", name) for name in ("id", "content", "creationDate", "nameVersion", "editId")),
     *(("like", name) for name in ("creationDate", "nameVersion", "editId")),
     *(("post", name) for name in ("nameVersion", "editId")),
-    *(("tombstone", name) for name in ("userId", "title", "content", "ttl", "version", "creationDate")),
+    *(("tombstone", name) for name in ("userId", "title", "content", "ttl", "version", "creationDate", "turns")),
     *(("record", name) for name in ("fingerprint", "ttl")),
     *(("reservation", name) for name in ("nameVersion", "username", "editId", "reservedTs")),
-    *(("deleted user", name) for name in ("username", "nameVersion", "ttl")),
+    *(("deleted user", name) for name in ("username", "nameVersion", "ttl", "turns")),
     *(("number of exports", name) for name in ("count", "ttl")),
     *(("failure", name) for name in ("source", "container", "itemId", "failureDate", "error")),
 }

@@ -25,10 +25,9 @@ from shared.platform.errors import ItemDamaged, VersionMismatch
 from shared.platform.http.callers import BackEnd
 from shared.platform.models import Item, iso_utc, now
 from shared.propagation import users as propagation
-from tests.blog import Blog
+from tests.blog import Blog, lagging
 from tests.items import a_comment, a_post, a_user, unique
 from tests.moderation.reporting import REASON, a_commented_post, a_reader, listed, report
-from tests.propagation.test_replica_lag import lagging
 
 OLD = iso_utc(datetime.now(UTC) - timedelta(seconds=COUNTED_S + 60))
 

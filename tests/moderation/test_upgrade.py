@@ -67,7 +67,7 @@ async def test_a_database_from_before_the_addon_is_upgraded(
         copy = await blog.feed.read(DATED["id"], "post") or {}
         await client.delete_database(settings.database)
 
-    assert before == {Kind.MALFORMED, Kind.PREFIXED, Kind.DELETION}
+    assert before == {Kind.MALFORMED, Kind.PREFIXED, Kind.RESERVATION, Kind.DELETION}
     for result in (provisioned, *migrated, rebuilt, verified, audit):
         assert result.exit_code == 0, result.output
     assert "Bans that never expire: 2" in migrated[0].output

@@ -6,11 +6,9 @@ In `lagging`, replicas stand still. Only a read by the primary or with a newer s
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
 
 import pytest
 from cosmos_emulator import EmulatorSettings
-from cosmos_emulator.latency import Latency
 
 from shared.data import username_reservations
 from shared.data.posts import delete_post
@@ -21,7 +19,7 @@ from shared.models.user import NewUser, UserChanges
 from shared.platform.database.client import connect
 from shared.platform.http.callers import BackEnd
 from shared.platform.models import Item
-from tests.blog import Blog, EmulatorThread
+from tests.blog import Blog, EmulatorThread, lagging
 from tests.items import a_comment, a_post, a_user, unique
 
 
@@ -36,15 +34,6 @@ async def worker(blog: Blog) -> AsyncIterator[Blog]:
     """The blog in another process."""
     async with connect(blog.settings) as client:
         yield Blog(blog.emulator, blog.settings, client.get_database_client(blog.settings.database))
-
-
-@contextmanager
-def lagging(blog: Blog) -> Iterator[None]:
-    blog.emulator.settings.replica_lag = Latency(3600)
-    try:
-        yield
-    finally:
-        blog.emulator.settings.replica_lag = None
 
 
 async def _register(blog: Blog, stem: str = "ada") -> Item:
