@@ -18,7 +18,7 @@ bp = func.Blueprint()
 
 
 def declared_containers() -> list[dict[str, Any]]:
-    """Return the definitions of the containers that the app needs, with those of its wings."""
+    """Return the definitions of the containers that the app and its wings need."""
     return [*container_definitions(), *added_containers]
 
 

@@ -67,7 +67,7 @@ async def retry_conflicts(
 ) -> Result:
     """Run `attempt`, and again after 449, which the SDK does not retry. The caller handles the `expected` refusals.
 
-    Until the SDK retries it, as that of .NET does (test_retries.py).
+    Until the SDK retries it (test_retries.py).
     """
     for number in range(CONFLICT_RETRIES + 1):
         if number:

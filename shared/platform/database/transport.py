@@ -22,7 +22,7 @@ from shared.platform.database.scope import current_scope, record_response
 from shared.platform.database.sessions import SESSION_HEADER
 from shared.platform.name import NAME
 from shared.platform.observability import metrics, spans
-from shared.platform.observability.privacy import without_private_end
+from shared.platform.observability.privacy import private_key_hidden
 
 # Names the container that the client means. The service refuses the request if another one has its name now.
 _RID = "x-ms-cosmos-intended-collection-rid"
@@ -134,7 +134,7 @@ def _details(request: Any, kind: str) -> dict[str, str]:
     found = {}
     if header := request.headers.get("x-ms-documentdb-partitionkey"):
         key = str(next(iter(json.loads(header)), ""))
-        found[f"{NAME}.partition_key"] = without_private_end(key)[:_KEY_LENGTH]
+        found[f"{NAME}.partition_key"] = private_key_hidden(key)[:_KEY_LENGTH]
     if kind == "batch":
         parts = [str(part["operationType"]).lower() for part in json.loads(request.data)]
         found[f"{NAME}.batch"] = ", ".join(f"{parts.count(part)} {part}" for part in dict.fromkeys(parts))

@@ -19,6 +19,7 @@ from shared.platform.models import Item
 from shared.platform.name import NAME
 from shared.platform.observability import metrics
 from shared.platform.observability.logs import log
+from shared.platform.observability.privacy import without_private
 from shared.platform.observability.spans import span, writer_of
 
 # These end the whole delivery, and the host repeats it. Any other error belongs to one change.
@@ -56,7 +57,7 @@ async def run_delivery(
             finished = True
         except DATABASE_ERRORS as error:
             # Microsoft's worker sends the exception to the host without its cause.
-            reason = {"reason": getattr(error, "reason", str(error))}
+            reason = {"reason": without_private(getattr(error, "reason", str(error)))}
             raise
         except TimeoutError:
             if not timeout.expired():

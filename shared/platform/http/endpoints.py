@@ -33,6 +33,7 @@ from shared.platform.http.responses import http_response
 from shared.platform.models import RequestModel
 from shared.platform.name import NAME
 from shared.platform.observability.logs import log
+from shared.platform.observability.privacy import without_private
 from shared.platform.observability.spans import fail, span
 
 _ERROR, _FAILURE = 400, 500
@@ -192,7 +193,7 @@ def _has_valid_host(request: func.HttpRequest) -> bool:
 def _log_failure(error: Exception, **fields: Any) -> None:
     if isinstance(error, InternalReason):
         level = logging.WARNING if isinstance(error, DatabaseUnavailable) else logging.ERROR
-        log(level, error.event, **fields, reason=error.reason)
+        log(level, error.event, **fields, reason=without_private(error.reason))
     elif isinstance(error, NotAuthenticated):
         log(logging.INFO, "not authenticated", **fields, fault=error.fault)
     elif not isinstance(error, AppError):

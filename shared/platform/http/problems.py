@@ -48,7 +48,7 @@ class Problem:
         return f"/api/docs#{self.code}"
 
 
-# An app adds those of its errors.
+# An app adds its own errors.
 PROBLEMS: dict[type[Exception], Problem] = {
     errors.MalformedRequest: Problem(400, "Malformed request"),
     errors.NotAuthenticated: Problem(401, "Not authenticated"),

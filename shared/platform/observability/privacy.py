@@ -9,7 +9,7 @@ from typing import Final
 private_prefixes: Final[set[str]] = set()
 
 
-def without_private_end(key: str) -> str:
+def private_key_hidden(key: str) -> str:
     """Return the key, or only its prefix and `…` if it is private."""
     return next((f"{prefix}…" for prefix in private_prefixes if key.startswith(prefix)), key)
 

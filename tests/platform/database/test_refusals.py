@@ -58,3 +58,14 @@ async def test_the_reason_does_not_name_a_user(blog: Blog, monkeypatch: pytest.M
     assert refused.value.reason.startswith(
         'the database answered 403 for users: (Forbidden) Message: {"Errors":["The key'
     )
+
+
+async def test_a_failed_delivery_does_not_log_a_name_that_the_app_mentions(caplog: pytest.LogCaptureFixture) -> None:
+    async def handle(_: object) -> None:
+        raise DatabaseUnavailable("other writes refused the release of username:ada 3 times")
+
+    with caplog.at_level(logging.INFO), pytest.raises(DatabaseUnavailable):
+        await run_delivery(POSTS_CHANGE_FEED, [], handle, deadline_s=60)
+
+    assert any("the release of username:" in line for line in caplog.messages)
+    assert not any("ada" in line for line in caplog.messages)
