@@ -52,7 +52,6 @@ def test_group_commit_can_be_removed_as_its_file_says(copy: Path) -> None:
     for file in [*copy.rglob("test_group_commit*.py"), copy / "shared/transactions/group_commit.py"]:
         file.unlink()
     for name, pattern, replacement in (
-        ("platform/database/retries.py", r"(?m)^COMMIT_DEADLINE_S.*\n", ""),
         (
             "transactions/__init__.py",
             r"transactions\.group_commit import GroupCommit\b",
@@ -65,7 +64,7 @@ def test_group_commit_can_be_removed_as_its_file_says(copy: Path) -> None:
         assert changes == 1, name
         module.write_text(text, "utf-8")
 
-    run_tests(copy, "tests/functions/test_likes.py", "tests/transactions", "tests/platform/database/test_retries.py")
+    run_tests(copy, "tests/functions/test_likes.py", "tests/transactions")
 
 
 @pytest.mark.parametrize("wing", ["search", "moderation"])

@@ -13,12 +13,13 @@ from async_lru import alru_cache
 from shared.data.posts import FRONT_PAGE_LENGTH, list_recent_posts
 from shared.models.post import Post
 from shared.platform.database.container import Container
-from shared.platform.database.retries import FRONT_PAGE_DEADLINE_S
 from shared.platform.database.scope import deadline
 
 CACHE_S = 1.0
 # A query that takes longer is cancelled and sent again: its connection may be dead, and other requests wait for it.
 RESEND_AFTER_S = 1.0
+# Less than that of a request, so that the error of a shared query still reaches all its requests.
+FRONT_PAGE_DEADLINE_S = 9.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,6 @@ from shared.errors import UsernameTaken
 from shared.models.user import User, is_deleted, name_version
 from shared.platform.database.container import Container, patch_of
 from shared.platform.database.refusals import ConditionFailed, ItemExists, ItemMissing
-from shared.platform.database.retries import RESERVE_ATTEMPTS
 from shared.platform.errors import DatabaseUnavailable, ItemDamaged
 from shared.platform.models import Item, is_item_id
 from shared.platform.observability.privacy import private_prefixes
@@ -32,6 +31,7 @@ private_prefixes.add(f"{TYPE}:")
 _OF_OWNER = "SELECT * FROM c WHERE c.type = @type AND c.ownerId = @ownerId"
 # Longer than any request, so a reservation is not taken over before its user is written.
 ABANDONED_AFTER_S = 60
+RESERVE_ATTEMPTS = 3
 
 
 def normalized(username: str) -> str:

@@ -27,10 +27,13 @@ from shared.models.user import (
 from shared.platform.data.idempotency import create_recorded, idempotency_record, is_recorded, new_id
 from shared.platform.database.container import Container
 from shared.platform.database.refusals import ConditionFailed, ItemExists
-from shared.platform.database.retries import RENAME_ATTEMPTS, RENAME_WAIT_S
 from shared.platform.errors import DatabaseUnavailable, IdempotencyKeyReused, VersionMismatch
 from shared.platform.models import Item, is_item_id, now
 from shared.platform.observability.spans import trace_property
+
+# Edits of one user that meet other edits, each after a jittered wait of up to RENAME_WAIT_S × n.
+RENAME_ATTEMPTS = 10
+RENAME_WAIT_S = 0.02
 
 
 async def create_user(users: Container, new: NewUser, *, idempotency_key: str | None) -> Item:

@@ -15,7 +15,6 @@ from shared.data.posts import FRONT_PAGE_LENGTH
 from shared.models.post import Post, short_form, version_of
 from shared.platform.database.container import BATCH_LIMIT, Container, patch_of
 from shared.platform.database.refusals import BatchRefused, ConditionFailed, ItemExists, ItemMissing
-from shared.platform.database.retries import COPY_ATTEMPTS
 from shared.platform.database.sdk_gaps import is_addressable
 from shared.platform.deliveries.concurrency import for_each
 from shared.platform.errors import DatabaseRefusal, DatabaseUnavailable, NoProgress
@@ -25,6 +24,8 @@ from shared.platform.models import Item
 _CHANGING = ("userUsername", "title", "content", "commentCount", "likeCount", "version", "editedDate")
 # One trigger run deletes thousands of items, one batch a hundred.
 _TRIM_LIMIT = 1_000
+# Creations and deletions of one copy that overtake each other, before the change is stored in `failures`.
+COPY_ATTEMPTS = 5
 
 _NEWEST = (
     "SELECT c.id, c.creationDate FROM c WHERE c.type = @type"

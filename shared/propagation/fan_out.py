@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from shared.platform.database.container import Container, Operation
 from shared.platform.database.refusals import BatchRefused
-from shared.platform.database.retries import FAN_OUT_REFUSALS
 from shared.platform.deliveries.concurrency import for_each
 from shared.platform.deliveries.delivery import DATABASE_ERRORS
 from shared.platform.deliveries.pacing import Pace, TurnOver
@@ -17,6 +16,8 @@ from shared.platform.models import Item
 
 # Transactions in one post.
 MAX_TRANSACTIONS: Final = 10_000
+# Consecutive refusals of its batches in one post, before the change is stored in `failures`.
+FAN_OUT_REFUSALS: Final = 20
 # An item costs about 11 RU to rename, and a container has at least 400 RU/s.
 ITEMS_PER_TRANSACTION: Final = 25
 # A delivery handles about as many in its turn, and the query is charged for what it returns.

@@ -15,12 +15,18 @@ from shared.models.like import Like
 from shared.models.post import Post
 from shared.models.user import name_version, username_to_copy
 from shared.platform.database.container import Container, Operation, patch_of
-from shared.platform.database.retries import FAN_OUT_REFUSALS
 from shared.platform.deliveries.pacing import Pace
 from shared.platform.errors import DatabaseUnavailable, NoProgress
 from shared.platform.models import Item
 from shared.platform.observability.spans import trace_property
-from shared.propagation.fan_out import ITEMS_PER_TRANSACTION, MAX_TRANSACTIONS, fan_out, write_batch, write_found
+from shared.propagation.fan_out import (
+    FAN_OUT_REFUSALS,
+    ITEMS_PER_TRANSACTION,
+    MAX_TRANSACTIONS,
+    fan_out,
+    write_batch,
+    write_found,
+)
 
 # The items that do not have the user's current username yet.
 _OUTDATED: Final = (

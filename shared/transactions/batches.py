@@ -15,13 +15,14 @@ from shared.models.like import Like
 from shared.models.post import HAS_COUNTABLE_VERSION, Post, existing_post
 from shared.platform.database.container import Container, Operation, patch_of
 from shared.platform.database.refusals import BatchRefused, ItemExists, ItemMissing
-from shared.platform.database.retries import COMMIT_ROUNDS
 from shared.platform.errors import DatabaseUnavailable, VersionMismatch
 from shared.platform.models import Item, Resource, integer_of
 from shared.platform.observability.spans import trace_property
 
 COUNTS: Final = {Comment.TYPE: "commentCount", Like.TYPE: "likeCount"}
 _TTL_S: Final = 1
+# Batches of one command that other writes refuse.
+COMMIT_ROUNDS: Final = 8
 # The index of the patch of the counts in a batch.
 COUNTING: Final = 0
 

@@ -1,7 +1,7 @@
 """Group commit: concurrent commands on one post share a transactional batch with one patch of its counts.
 
 Fifty likes at once rewrite the post a few times instead of fifty, and do not conflict. This only saves request units
-and time. To remove it, delete this file, COMMIT_DEADLINE_S and test_group_commit*.py, and use `add_item` in
+and time. To remove it, delete this file and test_group_commit*.py, and use `add_item` in
 shared/transactions/__init__.py (tests/test_template.py does it). Then search the docs for it.
 """
 
@@ -16,7 +16,6 @@ from typing import Final
 
 from shared.platform.database.container import Container
 from shared.platform.database.refusals import BatchRefused
-from shared.platform.database.retries import COMMIT_DEADLINE_S
 from shared.platform.database.scope import Scope, current_scope, deadline, request_scope
 from shared.platform.errors import DatabaseThrottled, DatabaseUnavailable
 from shared.platform.models import Item
@@ -25,6 +24,8 @@ from shared.transactions.batches import COUNTING, COUNTS, add_item, count_patch,
 
 # A batch is limited to 100 operations and 2 MB; a comment can have 60 KB as JSON.
 GROUP_LIMIT: Final = 30
+# Less than that of a request, so that the error of a batch still reaches all its requests.
+COMMIT_DEADLINE_S: Final = 9.0
 
 _Post = tuple[Container, str]
 

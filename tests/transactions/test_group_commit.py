@@ -13,13 +13,13 @@ from shared.models.base import COMMENT_LENGTH, POST_LENGTH
 from shared.platform.database.client import connect
 from shared.platform.database.container import Container, Operation
 from shared.platform.database.refusals import ItemExists
-from shared.platform.database.retries import COMMIT_DEADLINE_S, REQUEST_DEADLINE_S
+from shared.platform.database.retries import REQUEST_DEADLINE_S
 from shared.platform.database.scope import request_scope
 from shared.platform.errors import DatabaseThrottled, DatabaseUnavailable
 from shared.platform.http.callers import BackEnd
 from shared.platform.models import Item
 from shared.transactions.batches import add_item
-from shared.transactions.group_commit import GroupCommit
+from shared.transactions.group_commit import COMMIT_DEADLINE_S, GroupCommit
 from tests.blog import Blog, at
 from tests.gateway import Gateway
 from tests.items import a_comment, a_like, a_post, a_record, a_user

@@ -1,12 +1,10 @@
-"""Every limit on retries: how often, after which wait, until which deadline.
+"""The limits on retries: how often, after which wait, until which deadline.
 
 From the outermost rule to the innermost, an API request retries:
 
     what                                            attempts              wait                          then
-    a rename that loses to a concurrent rename      RENAME_ATTEMPTS       up to 20 ms × n, jittered     503
-    a reservation that changes while it is read     RESERVE_ATTEMPTS      none                          503
-    a failure or other single item that changes     ENTRY_ATTEMPTS        none                          503
-    a batch refused because of other writes         COMMIT_ROUNDS         none; reads the items         503
+    what an app retries itself, such as a single    ENTRY_ATTEMPTS        none                          503
+    item that changes while it is written
     449 from a write; 449 or 503 from a script      CONFLICT_RETRIES      up to 10 ms × 2^n, jittered   503
     404/1002, a replica behind the session token    SESSION_RETRIES       50 ms × 2^n                   503
     429 (SDK)                                       THROTTLE_RETRIES      as the response says          429
@@ -32,8 +30,6 @@ from __future__ import annotations
 from typing import Final
 
 REQUEST_DEADLINE_S: Final = 10.0
-COMMIT_DEADLINE_S: Final = 9.0
-FRONT_PAGE_DEADLINE_S: Final = 9.0
 
 # The SDK checks the sum of its waits before it adds the next one, so the last wait can exceed the limit.
 THROTTLE_RETRIES: Final = 9
@@ -49,19 +45,7 @@ CONFLICT_WAIT_S: Final = 0.01
 SESSION_RETRIES: Final = 5
 SESSION_WAIT_S: Final = 0.05
 
-COMMIT_ROUNDS: Final = 8
-
-# Consecutive refusals of the batches of a rename, an erasure or an expiry in one partition, before the change is stored
-# in `failures`.
-FAN_OUT_REFUSALS: Final = 20
-
-RENAME_ATTEMPTS: Final = 10
-RENAME_WAIT_S: Final = 0.02
-RESERVE_ATTEMPTS: Final = 3
 ENTRY_ATTEMPTS: Final = 3
-
-# Creations and deletions of one denormalized copy that overtake each other, before the change is stored in `failures`.
-COPY_ATTEMPTS: Final = 5
 
 # Exponential back-off of the host's retry policy for deliveries.
 DELIVERY_RETRY_LEAST: Final = "00:00:01"

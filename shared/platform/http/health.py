@@ -98,9 +98,9 @@ class Readiness:
         for definition, proxy in zip(definitions, proxies, strict=True):
             yield self._probe([proxy.id], _read(proxy))
             if uses_scripts:
-                triggers = [trigger["id"] for trigger in definition["triggers"]]
+                triggers = [trigger["id"] for trigger in definition.get("triggers", [])]
                 yield self._probe_scripts(
-                    proxy.id, definition["storedProcedures"], proxy.scripts.list_stored_procedures
+                    proxy.id, definition.get("storedProcedures", []), proxy.scripts.list_stored_procedures
                 )
                 yield self._probe_scripts(proxy.id, triggers, proxy.scripts.list_triggers)
 

@@ -1,13 +1,15 @@
-"""The limits in shared/platform/database/retries.py and their documentation."""
+"""The limits on retries and their documentation."""
 
 from __future__ import annotations
 
 import random
+import re
 from pathlib import Path
 
 import pytest
 
-from shared.data.users import create_user, edit_user
+from shared.data.front_page import FRONT_PAGE_DEADLINE_S
+from shared.data.users import RENAME_ATTEMPTS, RENAME_WAIT_S, create_user, edit_user
 from shared.models.user import NewUser, UserChanges
 from shared.platform.database import retries
 from shared.platform.database.client import connect
@@ -17,7 +19,8 @@ from tests.blog import Blog, at
 from tests.gateway import Gateway, named
 from tests.items import a_post, a_user, unique
 
-DOCUMENT = Path(__file__).parents[3] / "docs" / "reliability.md"
+REPOSITORY = Path(__file__).parents[3]
+DOCUMENT = REPOSITORY / "docs" / "reliability.md"
 
 
 def test_every_limit_is_documented_with_its_value() -> None:
@@ -30,8 +33,18 @@ def test_every_limit_is_documented_with_its_value() -> None:
     assert missing == []
 
 
+def test_every_documented_limit_is_in_the_code_with_its_value() -> None:
+    rows = re.findall(r"(?m)^\| `([A-Z_]+)` \| ([\d.:]+) \|", DOCUMENT.read_text(encoding="utf-8"))
+    code = "".join(file.read_text(encoding="utf-8") for file in (REPOSITORY / "shared").rglob("*.py"))
+
+    unknown = [name for name, value in rows if not re.search(rf'(?m)^{name}(: Final)? = "?{value}"?$', code)]
+
+    assert len(rows) > 10
+    assert unknown == []
+
+
 def test_a_shared_read_ends_before_the_deadline_of_its_requests() -> None:
-    assert retries.FRONT_PAGE_DEADLINE_S < retries.REQUEST_DEADLINE_S
+    assert FRONT_PAGE_DEADLINE_S < retries.REQUEST_DEADLINE_S
 
 
 @pytest.fixture
@@ -61,4 +74,4 @@ async def test_renames_are_waited_for_only_before_another_attempt(blog: Blog, wa
             with gateway.answering(named("replace users"), 412), pytest.raises(DatabaseUnavailable):
                 await edit_user(users, user["id"], changes)
 
-    assert waits == [retries.RENAME_WAIT_S * number for number in range(1, retries.RENAME_ATTEMPTS)]
+    assert waits == [RENAME_WAIT_S * number for number in range(1, RENAME_ATTEMPTS)]
