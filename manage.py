@@ -27,20 +27,12 @@ from management import commands
 from management.configuration import read_configuration
 from management.errors import EXPECTED, FAILED, sentence
 from management.provision import provision
-from management.seeding.plan import Range, SeedPlan
-from management.seeding.sample import Sample
-from management.seeding.writing import Plan
 from management.terminal import say, say_charge, say_error, say_to_stderr
 from shared.platform.database.scope import request_scope
 from shared.settings import Settings
 
 INTERRUPTED = 130
 _LOCAL_SETTINGS = Path(__file__).with_name(NAME)
-_DEFAULT = SeedPlan()
-_POSTS, _COMMENTS, _LIKES = (
-    str(span) for span in (_DEFAULT.posts_per_user, _DEFAULT.comments_per_post, _DEFAULT.likes_per_post)
-)
-_CONCURRENCY = 32
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 failures_app = typer.Typer(no_args_is_help=True)
@@ -108,7 +100,7 @@ def provision_command(
         await provision(configuration, throughput=throughput, say=say)
         if not seed:
             return commands.SUCCESS
-        return await commands.seed_database(configuration, Sample(), if_empty=True, concurrency=_CONCURRENCY)
+        return await commands.seed_database(configuration, if_empty=True)
 
     _run(context, command, writes=True)
 
@@ -116,31 +108,14 @@ def provision_command(
 @app.command("seed")
 def seed_command(
     context: typer.Context,
-    users: Annotated[
-        int | None, typer.Option(min=0, help="Number of users. Without it, the sample blog is written.")
-    ] = None,
-    posts_per_user: Annotated[str, typer.Option(metavar="A-B", help="Number of posts per user.")] = _POSTS,
-    comments_per_post: Annotated[str, typer.Option(metavar="A-B", help="Number of comments per post.")] = _COMMENTS,
-    likes_per_post: Annotated[
-        str, typer.Option(metavar="A-B", help="Number of likes per post, at most one per user.")
-    ] = _LIKES,
-    seed: Annotated[
-        int, typer.Option(help="Seed of the generator. The same seed and sizes generate the same blog, up to now.")
-    ] = _DEFAULT.seed,
-    if_empty: Annotated[bool, typer.Option("--if-empty", help="Do nothing if the database has users.")] = False,
-    concurrency: Annotated[int, typer.Option(min=1, help="Number of concurrent transactions.")] = _CONCURRENCY,
+    if_empty: Annotated[bool, typer.Option("--if-empty", help="Do nothing if the database has other users.")] = False,
 ) -> None:
-    """Fill the database with the sample blog or, with --users, with a generated one.
-
-    To continue an interrupted run, repeat it with the same options.
-    """
-    sizes = (_range(posts_per_user), _range(comments_per_post), _range(likes_per_post))
-    plan: Plan = Sample() if users is None else SeedPlan(users, *sizes, seed)
+    """Fill the database with the sample blog. To continue an interrupted run, repeat it."""
     _run(
         context,
-        lambda configuration: commands.seed_database(configuration, plan, if_empty=if_empty, concurrency=concurrency),
+        lambda configuration: commands.seed_database(configuration, if_empty=if_empty),
         writes=True,
-        interrupted="Interrupted. To continue, repeat the command with the same options.",
+        interrupted="Interrupted. To continue, repeat the command.",
     )
 
 
@@ -267,13 +242,6 @@ def reset_leases_command(
     Stop all hosts first. It is safe to handle a change again.
     """
     _run(context, lambda configuration: commands.reset_leases(configuration, function), writes=True)
-
-
-def _range(text: str) -> Range:
-    try:
-        return Range.parse(text)
-    except ValueError as error:
-        raise typer.BadParameter(f"{text!r} is not a number or a range such as 5-50.") from error
 
 
 def _run(

@@ -17,13 +17,13 @@ from typing import Any, Final
 
 from aiohttp import ClientSession, TCPConnector
 
+from bench.generated.plan import SeedPlan
 from bench.report import circumstances
+from bench.seed import seed_database
 from bench.servers import REPOSITORY, emulator, functions_host
 from bench.tables import table
 from bench.timing import BenchmarkError, Times
-from management.commands import seed_database
 from management.provision import provision
-from management.seeding.plan import SeedPlan
 
 _CLIENTS: Final = 50
 _WARM_UP_S: Final = 2.0
@@ -83,7 +83,7 @@ async def loads() -> list[LoadResult]:
     async with emulator(None) as server:
         settings = server.settings(_DATABASE)
         await provision(settings)
-        await seed_database(settings, SeedPlan(), if_empty=True, concurrency=16)
+        await seed_database(settings, SeedPlan())
         async with functions_host(settings) as host:
             post_id = (await _feed(host.endpoint))[0]["id"]
             return [

@@ -9,7 +9,8 @@ from functools import partial
 
 from management import terminal
 from management.account import open_all, open_blog, signed_in
-from management.seeding.writing import Plan, is_empty, is_unfinished, seed, with_dates_of_earlier_run
+from management.sample import Sample
+from management.seeding import has_others, seed
 from management.verification.findings import Finding
 from management.verify import is_broken, verify, verify_within
 from shared.settings import Settings
@@ -24,17 +25,15 @@ async def check_definitions(configuration: Settings) -> int:
     return SUCCESS if await is_as_defined(configuration, terminal.say) else BROKEN
 
 
-async def seed_database(configuration: Settings, plan: Plan, *, if_empty: bool, concurrency: int) -> int:
-    """Seed the database with recent items. With `if_empty`, only if it has no users or this seed was interrupted."""
+async def seed_database(configuration: Settings, *, if_empty: bool) -> int:
+    """Write the sample blog, with recent dates. With `if_empty`, only if nobody else has written anything."""
     async with signed_in(configuration) as client:
         blog = await open_blog(client, configuration.database)
-        if if_empty and not (await is_empty(blog) or await is_unfinished(blog, plan)):
+        if if_empty and await has_others(blog):
             terminal.say("The database already has users; nothing was seeded.")
             return SUCCESS
-        plan = await with_dates_of_earlier_run(blog, plan.dated(datetime.now(UTC).replace(microsecond=0)))
-        with terminal.seed_progress(plan.users) as progress:
-            await seed(blog, plan, progress, concurrency=concurrency)
-        terminal.say(f"Seeded {progress}.")
+        written = await seed(blog, Sample(datetime.now(UTC).replace(microsecond=0)))
+        terminal.say(f"Seeded {written}.")
         return SUCCESS
 
 
@@ -86,31 +85,28 @@ async def show_lag(configuration: Settings, *, watch: bool, as_json: bool, most_
 
     With `record`, send the result to Application Insights. Raises SettingsError.
     """
-    from management import lag_report
-    from management.lag import measure_lags
+    from management.lag import measure_lags, record_check, report_lag
 
     async with signed_in(configuration) as client:
         await open_blog(client, configuration.database)
         database = client.get_database_client(configuration.database)
         measure = partial(measure_lags, database, account_endpoint=configuration.account.endpoint)
-        are_fine = await lag_report.report_lag(measure, watch=watch, as_json=as_json, most_s=most_s)
+        are_fine = await report_lag(measure, watch=watch, as_json=as_json, most_s=most_s)
     if record:
-        from management.lag_metric import record_check
-
         await asyncio.to_thread(record_check, configuration, are_fine)
     return SUCCESS if all(are_fine.values()) else BROKEN
 
 
 async def reset_leases(configuration: Settings, function: str) -> int:
     """Delete a function's leases. Raises ManagementError while a host runs it."""
-    from management import lease_reset
+    from management import lag
     from shared.propagation.change_feeds import CHANGE_FEEDS
 
     async with signed_in(configuration) as client:
         await open_blog(client, configuration.database)
         database = client.get_database_client(configuration.database)
         endpoint = configuration.account.endpoint
-        number = await lease_reset.reset_leases(database, CHANGE_FEEDS[function], account_endpoint=endpoint)
+        number = await lag.reset_leases(database, CHANGE_FEEDS[function], account_endpoint=endpoint)
     deleted = terminal.counted(number, "lease document")
     terminal.say(f"Deleted {deleted} of {function}. Start the app; it reads all changes again.")
     return SUCCESS

@@ -6,7 +6,6 @@ from azure.core.exceptions import AzureError, ClientAuthenticationError, Service
 from azure.cosmos.exceptions import CosmosHttpResponseError
 
 from local_settings import LocalSettingsError
-from management.leases import UnreadableLeasesError
 from shared.platform.database.refusals import NotProvisioned
 from shared.platform.errors import AppError, DatabaseUnavailable
 from shared.platform.settings import SettingsError
@@ -29,7 +28,7 @@ MULTIPLE_WRITE_REGIONS = (
     " `az cosmosdb update --enable-multiple-write-locations false`"
 )
 
-EXPECTED = (ManagementError, LocalSettingsError, UnreadableLeasesError, SettingsError, AppError, AzureError)
+EXPECTED = (ManagementError, LocalSettingsError, SettingsError, AppError, AzureError)
 
 
 def sentence(error: Exception, configuration: Settings | None) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
 from management.item_count import ItemCount
-from management.progress import server_time
+from management.lag import server_time
 from shared.platform.database.container import Container
 from shared.platform.deliveries.concurrency import for_each
 from shared.platform.deliveries.delivery import DATABASE_ERRORS

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from bench.generated.plan import Range
 from bench.models.interface import Model
 from bench.models.loading import emulated, import_models
 from bench.models.plan import ArticlePlan
 from bench.models.request_costs import Costs, measure
 from bench.models.requests import Exhibits, reads
 from bench.timing import Action
-from management.seeding.plan import Range
 
 ARTICLE_USERS: Final = 100_000
 ARTICLE_PARTITIONS: Final = 68

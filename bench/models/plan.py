@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar, Final
 
-from management.seeding.plan import Range, SeedPlan
-from management.seeding.prose import SUBJECTS, Prose, Subject
+from bench.generated.plan import Range, SeedPlan
+from bench.generated.prose import SUBJECTS, Prose, Subject
 from shared.platform.models import Item
 
 # Characters per post or comment, fitted to the article's C3.

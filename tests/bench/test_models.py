@@ -12,6 +12,7 @@ import pytest
 from azure.cosmos.aio import CosmosClient
 from cosmos_emulator.secondary_indexes import SecondaryIndexes
 
+from bench.generated.plan import Range
 from bench.loading import send_batches
 from bench.models.change_feeds import ChangeFeedFollower
 from bench.models.interface import Model, PostView, UserView
@@ -21,7 +22,6 @@ from bench.models.v1 import V1, rows_across
 from bench.models.v2 import V2
 from bench.models.v3 import V3
 from bench.models.v4 import PROPERTIES, V4
-from management.seeding.plan import Range
 from shared.models.summary import SUMMARY_LENGTH
 from shared.platform.database.client import connect
 from shared.platform.models import now

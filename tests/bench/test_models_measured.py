@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from cosmos_emulator import CosmosEmulator, EmulatorSettings
 
+from bench.generated.plan import Range
 from bench.models.__main__ import main
 from bench.models.article import ARTICLE, REQUESTS
 from bench.models.change_feeds import ChangeFeedFollower
@@ -34,7 +35,6 @@ from bench.models.results import (
 from bench.models.v3 import V3
 from bench.models.v4 import V4
 from bench.servers import REPOSITORY
-from management.seeding.plan import Range
 from management.verify import verify
 from shared.data.blog import Blog as ManagedBlog
 from shared.platform.settings import Account

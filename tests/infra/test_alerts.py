@@ -23,7 +23,7 @@ METRICS = {
     "blog.change_feed.failures": {"blog.function"},
     "blog.fan_out.items": set[str](),
 }
-# `manage.py lag` records this one (management/lag_metric.py).
+# `manage.py lag` records this one (management/lag.py).
 CHECK = "blog.change_feed.check"
 # The type of the dependencies that are calls of the database (platform/observability/test_application_insights.py).
 DATABASE = "azure.cosmosdb"
@@ -101,7 +101,7 @@ def test_the_standstill_alert_knows_all_commands_and_change_feeds() -> None:
 
 def test_the_standstill_alert_rests_on_the_command_that_the_scheduled_workflow_runs() -> None:
     alerts = (REPOSITORY / "infra" / "alerts.bicep").read_text(encoding="utf-8")
-    recorded = (REPOSITORY / "management" / "lag_metric.py").read_text(encoding="utf-8")
+    recorded = (REPOSITORY / "management" / "lag.py").read_text(encoding="utf-8")
     workflow = (REPOSITORY / ".github" / "workflows" / "lag.yml").read_text(encoding="utf-8")
 
     assert f"'{CHECK}'" in alerts.partition("name: 'standstill'")[2].partition("name: 'failures'")[0]

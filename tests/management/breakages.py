@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from management.seeding.plan import Range, SeedPlan
+from bench.generated.plan import Range, SeedPlan
 from management.verification.findings import Kind
 from shared.data.posts import delete_post
 from shared.data.username_reservations import reservation_id, reservation_item

@@ -15,9 +15,8 @@ from typing import Any
 import pytest
 from cosmos_emulator import EmulatorSettings
 
-from management import lag_report
-from management.lag import Lag, measure_lags
-from management.leases import KeyRange, Position, UnreadableLeasesError, positions
+from management import lag
+from management.lag import KeyRange, Lag, Position, UnreadableLeasesError, measure_lags, positions, report_lag
 from shared.containers import POSTS, USERS
 from shared.data.posts import create_post, delete_post
 from shared.data.users import create_user
@@ -365,14 +364,14 @@ async def test_watch_refuses_an_option_for_its_end(blog: Blog, option: str) -> N
 
 @pytest.mark.parametrize("as_json", [True, False], ids=["json", "table"])
 async def test_watch_measures_until_interrupted(blog: Blog, monkeypatch: pytest.MonkeyPatch, as_json: bool) -> None:
-    monkeypatch.setattr(lag_report, "_INTERVAL_S", 0.01)
+    monkeypatch.setattr(lag, "_INTERVAL_S", 0.01)
     measured = asyncio.Semaphore(0)
 
     async def measure() -> dict[str, Lag]:
         measured.release()
         return {"on_posts_changed": await _lag(blog)}
 
-    watching = asyncio.create_task(lag_report.report_lag(measure, watch=True, as_json=as_json))
+    watching = asyncio.create_task(report_lag(measure, watch=True, as_json=as_json))
     async with asyncio.timeout(20):
         for _ in range(3):
             await measured.acquire()

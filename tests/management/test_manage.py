@@ -25,7 +25,7 @@ ON_TERMINAL = {"FORCE_COLOR": "1"}
 async def test_every_command_prints_its_result_and_request_charge(blog: Blog) -> None:
     expected_output = {
         ("provision",): "up to date",
-        ("seed", "--users", "2", "--posts-per-user", "1"): "Seeded 2 users, 2 posts",
+        ("seed",): "Seeded 9 users, 15 posts",
         ("verify",): "No violations found.",
         ("rebuild",): "Posts checked: ",
     }
@@ -57,7 +57,7 @@ async def test_verify_groups_findings_by_kind_and_exits_with_1(blog: Blog) -> No
 
 @pytest.mark.parametrize(("command", "readings"), [("verify", 1), ("rebuild", 2)])
 async def test_a_terminal_shows_how_many_items_have_been_read(blog: Blog, command: str, readings: int) -> None:
-    await manage_blog(blog, "seed", "--users", "2", "--posts-per-user", "1")
+    await manage_blog(blog, "seed")
     containers = (blog.users, blog.posts, blog.feed, blog.failures)
     users, posts, *others = [len(await blog.all_items(container)) for container in containers]
     # Before it verifies, `rebuild` also reads the change feeds of users and posts.
@@ -71,7 +71,7 @@ async def test_a_terminal_shows_how_many_items_have_been_read(blog: Blog, comman
 async def test_without_an_estimate_a_terminal_shows_the_number_of_items_only(
     blog: Blog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await manage_blog(blog, "seed", "--users", "1", "--posts-per-user", "0")
+    await manage_blog(blog, "seed")
     monkeypatch.setattr(item_count, "_USAGE", "x-absent")
 
     result = await manage_blog(blog, "verify", variables=ON_TERMINAL)
@@ -109,7 +109,7 @@ async def test_seed_if_empty_skips_a_database_with_users(blog: Blog) -> None:
     assert "Seeded 9 users" in (await manage_blog(blog, "provision", "--seed")).output
     before: list[Item] = await blog.all_items(blog.users)
 
-    for arguments in (("seed", "--if-empty", "--seed", "2"), ("provision", "--seed")):
+    for arguments in (("seed", "--if-empty"), ("provision", "--seed")):
         assert "nothing was seeded" in (await manage_blog(blog, *arguments)).output
 
     assert await blog.all_items(blog.users) == before
@@ -126,13 +126,6 @@ async def test_missing_containers_are_named(blog: Blog) -> None:
     await blog.database.delete_container("feed")
 
     assert "lacks containers: feed. Run `manage.py provision` first." in (await manage_blog(blog, "seed")).output
-
-
-async def test_an_invalid_range_is_a_usage_error(blog: Blog) -> None:
-    result = await manage_blog(blog, "seed", "--likes-per-post", "many")
-
-    assert result.exit_code == 2
-    assert "'many' is not a number or a range" in result.output
 
 
 def _run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -176,7 +169,7 @@ async def test_output_has_escapes_for_what_its_encoding_lacks(blog: Blog) -> Non
 @pytest.mark.parametrize(
     ("command", "output"),
     [
-        *((command, "full") for command in ("lag", "seed --users 1", "--help")),
+        *((command, "full") for command in ("lag", "seed", "--help")),
         *((command, "full, also for errors") for command in ("leases reset on_users_changed")),
         *((command, "closed pipe") for command in ("lag", "provision --check")),
         ("rebuild", "closed pipe, also for errors"),

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from bench.generated.plan import Range
 from bench.models.interface import Model
 from bench.models.plan import ArticlePlan
 from bench.models.v1 import V1
 from bench.models.v2 import V2
 from bench.models.v3 import V3
-from management.seeding.plan import Range
 from shared.platform.database.client import connect
 from shared.platform.database.container import Container
 from shared.platform.models import Item

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
+from bench.generated.plan import SeedPlan
 from management.rebuild import rebuild
-from management.seeding.plan import SeedPlan
-from management.seeding.writing import seed
-from management.terminal import SeedCount
+from management.seeding import seed
 from management.verification import census
 from management.verification.findings import REBUILD
 from management.verify import verify
@@ -135,7 +134,7 @@ _REPAIRED = [break_ for break_, _ in BREAKAGES if break_ not in _LEFT_ALONE] + A
 
 @pytest.mark.parametrize("break_", _REPAIRED, ids=[break_.__name__ for break_ in _REPAIRED])
 async def test_rebuild_repairs_a_violation(blog: Blog, managed: ManagedBlog, break_: Breakage) -> None:
-    await seed(managed, PLAN, SeedCount(), concurrency=8)
+    await seed(managed, PLAN)
     await break_(blog)
 
     await _rebuild(managed)
@@ -145,7 +144,7 @@ async def test_rebuild_repairs_a_violation(blog: Blog, managed: ManagedBlog, bre
 
 @pytest.mark.parametrize("break_", _LEFT_ALONE, ids=lambda break_: str(break_.__name__))
 async def test_rebuild_says_how_to_repair_the_rest_by_hand(blog: Blog, managed: ManagedBlog, break_: Breakage) -> None:
-    await seed(managed, PLAN, SeedCount(), concurrency=8)
+    await seed(managed, PLAN)
     await break_(blog)
     await _rebuild(managed)
 
@@ -236,7 +235,7 @@ async def test_stale_copies_become_the_short_forms_of_their_posts(
 
 
 async def test_rebuild_finishes_a_rename_and_a_deletion(blog: Blog, managed: ManagedBlog) -> None:
-    await seed(managed, SeedPlan(users=3), SeedCount(), concurrency=8)
+    await seed(managed, SeedPlan(users=3))
     plan = SeedPlan(users=3)
     renamed, deleted = plan.user(0), next(plan.posts(1, plan.user(1)))
     await edit_user(blog.users, renamed["id"], UserChanges(username="someone.new"))

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
+from bench.generated.plan import Range, SeedPlan
 from management.rebuild import rebuild
-from management.seeding.plan import Range, SeedPlan
-from management.seeding.writing import seed
-from management.terminal import SeedCount
+from management.seeding import seed
 from management.verification import census
 from management.verification.copies import FIELDS
 from management.verification.findings import Finding, Kind
@@ -45,7 +44,7 @@ from tests.management.command_line import manage_blog
 
 @pytest.fixture
 async def seeded(blog: Blog, managed: ManagedBlog) -> ManagedBlog:
-    await seed(managed, PLAN, SeedCount(), concurrency=8)
+    await seed(managed, PLAN)
     return managed
 
 
@@ -100,7 +99,7 @@ async def test_verify_lists_the_stale_fields_of_a_copy(blog: Blog, seeded: Manag
 
 async def test_verify_compares_the_feed_with_the_100_newest_posts(blog: Blog, managed: ManagedBlog) -> None:
     plan = SeedPlan(users=2, posts_per_user=Range(51, 51), comments_per_post=Range(0, 0), likes_per_post=Range(0, 0))
-    await seed(managed, plan, SeedCount(), concurrency=8)
+    await seed(managed, plan)
     posts = [post for index in range(2) for post in plan.posts(index, plan.user(index))]
     oldest, older, *_, newest = sorted(posts, key=lambda post: (post["creationDate"], post["id"]))
     await blog.feed.delete(newest["id"], "post")
@@ -118,7 +117,7 @@ async def test_verify_compares_the_feed_with_the_100_newest_posts(blog: Blog, ma
 async def test_rebuild_replaces_an_old_post_in_the_feed_by_a_missing_one(blog: Blog, managed: ManagedBlog) -> None:
     """Until the missing one is back, the old one is among the 100 newest in the feed, so it is no finding."""
     plan = SeedPlan(users=2, posts_per_user=Range(51, 51), comments_per_post=Range(0, 0), likes_per_post=Range(0, 0))
-    await seed(managed, plan, SeedCount(), concurrency=8)
+    await seed(managed, plan)
     posts = [post for index in range(2) for post in plan.posts(index, plan.user(index))]
     _, older, *_, newest = sorted(posts, key=lambda post: (post["creationDate"], post["id"]))
     await blog.feed.delete(newest["id"], "post")

@@ -10,13 +10,13 @@ import random
 import re
 import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import ClassVar, Self
 
-from management.seeding.names import Names
-from management.seeding.prose import SUBJECTS, Prose
+from bench.generated.names import Names
+from bench.generated.prose import SUBJECTS, Prose
 from shared.models.comment import NewComment, comment_item
 from shared.models.like import like_item
 from shared.models.post import NewPost, post_item
@@ -74,10 +74,6 @@ class SeedPlan:
     # Distance of a post's author to the first user who can comment on it or like it: nobody does so on their own posts.
     NEAREST: ClassVar[int] = 1
 
-    def dated(self, now: datetime) -> Self:
-        """The same blog, generated at another time."""
-        return replace(self, now=now)
-
     @cached_property
     def _names(self) -> Names:
         return Names(self._key)
@@ -118,7 +114,7 @@ class SeedPlan:
     def post_count(self, index: int) -> int:
         return self.posts_per_user.pick(self._rng("posts", index))
 
-    def response_counts(self, index: int, number: int, rng: random.Random) -> tuple[int, int]:  # noqa: ARG002 - a subclass in bench/ uses it
+    def response_counts(self, index: int, number: int, rng: random.Random) -> tuple[int, int]:  # noqa: ARG002 - a subclass uses it
         others = self.users - self.NEAREST
         comments = self.comments_per_post.pick(rng) if others > 0 else 0
         return comments, self.likes_per_post.pick(rng, most=max(others, 0))

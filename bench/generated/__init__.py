@@ -1,0 +1,1 @@
+"""A blog of any size, generated from a seed."""

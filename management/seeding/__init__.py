@@ -1,1 +1,0 @@
-"""Generate a sample blog from a seed."""
