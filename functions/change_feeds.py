@@ -56,13 +56,13 @@ def trigger(feed: ChangeFeed) -> Callable[[Function], Any]:
 
 @trigger(USERS_CHANGE_FEED)
 async def on_users_changed(changes: func.DocumentList, context: func.Context) -> None:
-    """Copy changed names to posts, comments and likes, and release former usernames."""
+    """Copy changed names to posts, comments and likes, erase those of deleted users, and release former usernames."""
     await _run(USERS_CHANGE_FEED, handle_changed_users, changes, context)
 
 
 @trigger(POSTS_CHANGE_FEED)
 async def on_posts_changed(changes: func.DocumentList, context: func.Context) -> None:
-    """Copy changed posts to `users` and `feed`, remove copies of deleted posts, and correct stale usernames."""
+    """Copy changed posts to `users` and `feed`, delete what belongs to deleted ones, and correct stale usernames."""
     await _run(POSTS_CHANGE_FEED, handle_changed_posts, changes, context)
 
 

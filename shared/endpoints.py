@@ -1,4 +1,4 @@
-"""The endpoints of the blog: what the platform's do not know of it.
+"""The endpoints of the blog: its errors, its IDs, and who can act as which user.
 
 A caller who signs in acts as their own user only, in every command that names a user in its path or body. Authors edit
 and delete what they have written, and delete the comments on their posts: the commands in shared/data/ check it. A

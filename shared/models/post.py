@@ -31,7 +31,7 @@ class PostChanges(RequestModel):
 
 # The condition of a patch that increments `version`, which a V1 post does not have.
 HAS_COUNTABLE_VERSION: Final = "(NOT IS_DEFINED(c.version) OR IS_NUMBER(c.version))"
-# What a deleted post has instead of what people wrote: each property of NewPost but userId, and the username.
+# The texts and the name that a deleted post loses: each property of NewPost but userId, and the username.
 EMPTIED: Final = {"userUsername": "", "title": "", "content": ""}
 
 
@@ -45,7 +45,7 @@ class Post(ItemOfPost):
     type: Literal["post"] = "post"
     post_id: str
     user_id: UserId
-    # A V1 post has no username and no counts until the change feed has processed it.
+    # A V1 post has no username until the change feed has processed it, and no counts before `manage.py rebuild`.
     user_username: str = ""
     title: str
     content: str

@@ -31,15 +31,12 @@ from shared.platform.models import Item, integer_of, is_item_id, string_of
 from shared.platform.observability.spans import current_traceparent, span, writer_of
 from shared.propagation.change_feeds import POSTS_CHANGE_FEED
 from shared.propagation.copies import Copies, FrontPageIndex, refill, trim
-from shared.propagation.erasure import erase_in_post
-from shared.propagation.fan_out import write_batch, write_found
-from shared.propagation.rename import is_outdated, rename_in_post
+from shared.propagation.erasure import erasure_of
+from shared.propagation.fan_out import FanOut, write_batch
+from shared.propagation.rename import is_outdated, rename_items
 from shared.transactions.batches import expiries
 
-_CONTRIBUTIONS = (
-    f"SELECT c.id, c._etag FROM c WHERE c.type IN ('{Comment.TYPE}', '{Like.TYPE}')"  # noqa: S608 - constants
-    " AND (NOT IS_DEFINED(c.ttl) OR c.ttl = -1) OFFSET 0 LIMIT @limit"
-)
+_CONTRIBUTIONS = f"c.type IN ('{Comment.TYPE}', '{Like.TYPE}') AND (NOT IS_DEFINED(c.ttl) OR c.ttl = -1)"
 
 
 async def handle_changed_posts(
@@ -93,16 +90,7 @@ class _Delivery:
         self.front_page_copies = Copies(blog.feed, blog.posts, partition_key="type", trigger=trigger)
 
     async def handle(self, changes: list[Item]) -> list[Exception]:
-        if any(change["type"] == Post.TYPE for change in changes):
-            # Otherwise a post that has just entered the front page would not be updated there.
-            await self.blog.feed.catch_up(Post.TYPE)
-            self.front_page = await FrontPageIndex.read(self.blog.feed)
-        tombstones = [change for change in changes if change["type"] == DELETED_TYPE and is_addressable(change["id"])]
-        deleted = [tombstone for tombstone in tombstones if "turns" not in tombstone]
-        found = (change.get("userId") for change in changes if change["type"] != DELETED_TYPE)
-        ids = {user_id for user_id in found if isinstance(user_id, str) and is_item_id(user_id)}
-        users = await self.blog.users.read_many(sorted(ids))
-        self.authors = {user["id"]: user for user in users if user.get("userId") == user["id"]}
+        await self._read(changes)
         errors, unavailable = list[Exception](), None
         try:
             errors += await handle_each(POSTS_CHANGE_FEED, self.blog.failures, changes, self._handle_one)
@@ -112,13 +100,18 @@ class _Delivery:
         errors += await self._check_copies()
         if unavailable:
             raise unavailable
-        # One refill for all deletions; an error is stored under the last one.
-        refill = await handle_each(POSTS_CHANGE_FEED, self.blog.failures, deleted[-1:], self._refill_front_page)
-        await self._trim_front_page()
-        # A replay of a failure repeats all phases, so a tombstone must not say that it has passed them.
-        passed = [tombstone for tombstone in deleted if tombstone["id"] in self.removed and not refill]
-        passed += [tombstone for tombstone in tombstones if "turns" in tombstone]
-        return [*errors, *refill, *await handle_each(POSTS_CHANGE_FEED, self.blog.failures, passed, self._expire)]
+        return errors + await self._finish_deletions(changes)
+
+    async def _read(self, changes: list[Item]) -> None:
+        """Read the front page and the authors, as they are now."""
+        if any(change["type"] == Post.TYPE for change in changes):
+            # Otherwise a post that has just entered the front page would not be updated there.
+            await self.blog.feed.catch_up(Post.TYPE)
+            self.front_page = await FrontPageIndex.read(self.blog.feed)
+        found = (change.get("userId") for change in changes if change["type"] != DELETED_TYPE)
+        ids = {user_id for user_id in found if isinstance(user_id, str) and is_item_id(user_id)}
+        users = await self.blog.users.read_many(sorted(ids))
+        self.authors = {user["id"]: user for user in users if user.get("userId") == user["id"]}
 
     async def _handle_one(self, change: Item) -> None:
         post_id, user_id = string_of(change, "postId"), string_of(change, "userId")
@@ -131,12 +124,12 @@ class _Delivery:
                 await self._remove(change)
         elif author is not None and is_deleted(author):
             with span("late erasure", caller=writer_of(author), links=[current_traceparent()]):
-                await erase_in_post(self.blog.posts, post_id, user_id, self.corrections)
+                await erasure_of(self.blog.posts, user_id, self.corrections).in_post(post_id)
         elif author is not None and is_outdated(change, author):
             # The correction of a post is another change, which updates the copies. It is the rename's work.
             procedure = self.blog.transactions.rename_procedure
             with span("rename correction", caller=writer_of(author), links=[current_traceparent()]):
-                await rename_in_post(self.blog.posts, post_id, author, procedure=procedure, pace=self.corrections)
+                await rename_items(self.blog.posts, author, procedure, self.corrections).in_post(post_id)
         elif change["type"] == Post.TYPE:
             await self._copy(change)
         # A current comment or like needs nothing: its post, whose counts it changed, is another change.
@@ -193,6 +186,18 @@ class _Delivery:
         self.front_page.discard(post)
         self.removed.add(post["id"])
 
+    async def _finish_deletions(self, changes: list[Item]) -> list[Exception]:
+        """Refill the front page once for all deletions; then let the comments and likes of deleted posts expire."""
+        tombstones = [change for change in changes if change["type"] == DELETED_TYPE and is_addressable(change["id"])]
+        new = [tombstone for tombstone in tombstones if "turns" not in tombstone]
+        # An error is stored under the last one.
+        refill_errors = await handle_each(POSTS_CHANGE_FEED, self.blog.failures, new[-1:], self._refill_front_page)
+        await self._trim_front_page()
+        # A replay of a failure repeats all phases, so a tombstone must not say that it has passed them.
+        to_expire = [tombstone for tombstone in new if tombstone["id"] in self.removed and not refill_errors]
+        to_expire += [tombstone for tombstone in tombstones if "turns" in tombstone]
+        return refill_errors + await handle_each(POSTS_CHANGE_FEED, self.blog.failures, to_expire, self._expire)
+
     async def _expire(self, tombstone: Item) -> None:
         post_id = tombstone["postId"]
         try:
@@ -213,13 +218,9 @@ class _Delivery:
 
 
 async def expire_contributions(posts: Container, post_id: str, pace: Pace) -> None:
-    """Set a TTL on the comments and likes of a deleted post: a query and a batch for each 25 of them, at a pace.
+    """Set a TTL on the comments and likes of a deleted post. Raises TurnOver, NoProgress."""
 
-    No comments and likes are added after the deletion. See `write_found`. Raises NoProgress.
-    """
+    async def expire(_: str, items: Sequence[Item]) -> int:
+        return await write_batch(posts, post_id, expiries(items))
 
-    async def expire(items: Sequence[Item], is_repetition: bool) -> bool:
-        async with pace.transaction(len(items), is_repetition=is_repetition):
-            return await write_batch(posts, post_id, expiries(items))
-
-    await write_found(posts, post_id, _CONTRIBUTIONS, {}, expire)
+    await FanOut(posts, _CONTRIBUTIONS, {}, expire, pace, fields=("id", "_etag")).in_post(post_id)

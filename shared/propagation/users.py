@@ -24,8 +24,8 @@ from shared.platform.models import Item, string_of
 from shared.platform.observability import metrics
 from shared.platform.observability.spans import current_traceparent, span, trace_property, writer_of
 from shared.propagation.change_feeds import USERS_CHANGE_FEED
-from shared.propagation.erasure import erase, erase_from_failures
-from shared.propagation.rename import fan_out_rename
+from shared.propagation.erasure import erase_from_failures, erasure_of
+from shared.propagation.rename import rename_items
 
 # Former names released between two writes of the list of the remaining ones.
 _PORTION = 100
@@ -62,9 +62,10 @@ async def _handle_user(blog: Blog, pace: Pace, user: Item) -> None:
     with span(name, caller=writer_of(user), links=[delivery_trace]) as recorded:
         try:
             if is_deleted(user):
-                items = await erase(blog.posts, user["id"], pace)
+                fan_out = erasure_of(blog.posts, user["id"], pace)
             else:
-                items = await fan_out_rename(blog.posts, user, blog.transactions.rename_procedure, pace)
+                fan_out = rename_items(blog.posts, user, blog.transactions.rename_procedure, pace)
+            items = await fan_out.everywhere()
         except TurnOver:
             with suppress(ConditionFailed, ItemMissing):  # the later change of the user is delivered, too
                 await blog.users.patch(user["id"], user["id"], patch_of({}, turns=1), etag=user["_etag"])
@@ -76,7 +77,7 @@ async def _handle_user(blog: Blog, pace: Pace, user: Item) -> None:
                 await erase_elsewhere(user["id"])
         recorded.set_attribute("blog.fan_out.items", items)
         metrics.fan_out_items.record(items)
-        # Only a text can have a reservation; anything else is damage, and leaves with the list.
+        # Only a text can have a reservation; other values are damaged.
         await _release_names(blog, user, list(dict.fromkeys(name for name in former if isinstance(name, str))))
 
 

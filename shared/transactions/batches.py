@@ -14,7 +14,7 @@ from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import HAS_COUNTABLE_VERSION, Post, existing_post
 from shared.platform.database.container import Container, Operation, patch_of
-from shared.platform.database.refusals import BatchRefused, ItemExists, ItemMissing
+from shared.platform.database.refusals import BatchRefused, ItemMissing
 from shared.platform.errors import DatabaseUnavailable, VersionMismatch
 from shared.platform.models import Item, Resource, integer_of
 from shared.platform.observability.spans import trace_property
@@ -39,10 +39,9 @@ async def add_item(posts: Container, item: Item, record: Item | None = None) -> 
         try:
             _, created, *_ = await posts.batch(post_id, [counting, *creations(item, record)])
         except BatchRefused as refused:
-            if refused.index == COUNTING:
-                post = await _uncountable_post(posts, post_id, differences, refused)
-            elif isinstance(refused.reason, ItemExists):
-                raise refused.reason from refused
+            if refused.index != COUNTING:
+                raise refused.reason from refused  # ItemExists
+            post = await _uncountable_post(posts, post_id, differences, refused)
         else:
             return created
     raise _refused_too_often()
@@ -75,7 +74,7 @@ async def remove_item(
         if existing is None and (not if_match or kind != Like.TYPE):
             return False
         if existing is None or not _matches(existing, if_match):
-            raise VersionMismatch  # a like that was made again has the same ID
+            raise VersionMismatch  # a like with this ID can be a new one
         tried = existing
         deletion: Operation = ("delete", (item_id,), {"if_match_etag": existing["_etag"]})
         try:
@@ -91,7 +90,7 @@ async def remove_item(
 async def remove_items(posts: Container, post_id: str, items: Sequence[Item]) -> bool:
     """Remove comments and likes of a post and their counts: one batch. Return False if one of them has changed since.
 
-    Of an item, only `id`, `type` and `_etag` are used: a like that was made again has the same ID.
+    Of an item, only `id`, `type` and `_etag` are used. A like that was removed and made again has another etag.
     Raises PostNotFound.
     """
     differences = {name: -number for name, number in Counter(COUNTS[item["type"]] for item in items).items()}

@@ -465,12 +465,12 @@ async def test_a_rebuild_erases_items_whose_version_is_ahead(blog: Blog, world: 
 async def test_a_deletion_that_cannot_finish_is_kept_without_names_and_replayed(
     blog: Blog, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def refused(*_: object) -> int:
+    def refused(*_: object) -> None:
         raise NoProgress("refused too often")
 
     await delete_user(blog.users, world.user["id"])
     with monkeypatch.context() as patched:
-        patched.setattr("shared.propagation.users.erase", refused)
+        patched.setattr("shared.propagation.users.erasure_of", refused)
         await blog.handle_users(await blog.changes(blog.users))
 
     [failure] = await blog.all_items(blog.failures)

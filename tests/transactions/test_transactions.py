@@ -16,10 +16,11 @@ from shared.data.posts import delete_post
 from shared.errors import CommentNotFound, PostNotFound
 from shared.models.like import NewLike
 from shared.platform.database.refusals import ItemExists
+from shared.platform.deliveries.pacing import Pace
 from shared.platform.errors import VersionMismatch
 from shared.platform.http.callers import BackEnd
 from shared.platform.models import Item, Resource, edit_of
-from shared.propagation.rename import rename_in_post
+from shared.propagation.rename import rename_items
 from shared.transactions import Transactions
 from shared.transactions.batches import remove_item
 from tests.blog import Blog, EmulatorThread, new_blog
@@ -130,7 +131,7 @@ async def test_a_removal_accepts_an_etag_from_before_a_rename(blog: Blog, transa
     post, reader = await _post(blog), a_user()
     added = [(await transactions.add(blog.posts, item(post, reader))) for item in (a_comment, a_like)]
     renamed = reader | {"username": "grace", "nameVersion": 1}
-    await rename_in_post(blog.posts, post["id"], renamed, procedure=transactions.rename_procedure)
+    await rename_items(blog.posts, renamed, transactions.rename_procedure, Pace()).in_post(post["id"])
 
     for item in added:
         etag = Resource.entity_tag(item)

@@ -66,7 +66,7 @@ _REFUSALS: dict[int, type[Exception]] = {404: ItemMissing, 409: ItemExists, 412:
 def database_errors(*expected: type[Exception], container: str = "") -> Iterator[None]:
     """Raise the app's error for an SDK exception in this block. The caller handles the `expected` refusals.
 
-    These are ItemMissing, ItemExists, ConditionFailed, BatchRefused and ScriptFailed. Any other refusal becomes a
+    These are ItemMissing, ItemExists, ConditionFailed, BatchRefused and ScriptFailed. Any other refusal becomes an
     AppError, so that no answer of the database is an internal error.
     """
     try:

@@ -23,7 +23,7 @@ TRANSACTIONS_AT_ONCE: Final = 8
 # Seconds between transactions, for each of their request units: at first 550 RU/s, later at least 110 RU/s.
 FIRST_S: Final = 1 / 550
 _LONGEST_S: Final = 1 / 110
-# What an item costs until the response says it: to rename an item costs about as much, to erase one 8 to 81 RU.
+# What an item costs until the response says it. Renaming one costs about as much, and erasing one 8 to 81 RU.
 _RU_PER_ITEM: Final = 11
 # How long a delivery does such work before it lets other changes pass.
 TURN_S: Final = 1.0
@@ -106,11 +106,6 @@ class Pace:
             if self._running:
                 await self._idle.wait()
             raise TurnOver
-
-    def advance(self, *, has_written: bool) -> bool:
-        """Note whether a transaction has written something, and return it."""
-        self.has_advanced |= has_written
-        return has_written
 
     def _wait_s(self) -> float:
         # The SDK waits for the same time before it sends a throttled transaction again.

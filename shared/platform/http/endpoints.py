@@ -39,7 +39,7 @@ from shared.platform.observability.spans import fail, span
 _ERROR, _FAILURE = 400, 500
 _ORIGIN = re.compile("[^:]+://[^/?#]*")
 
-# Takes a Call, and returns a Response; of a subclass of Endpoint, what that class documents.
+# Takes a Call, and returns a Response, or what a subclass of Endpoint documents.
 Handler = Callable[[Call[Any]], Awaitable[Any]]
 HttpFunction = Callable[[func.HttpRequest, func.Context], Awaitable[func.HttpResponse]]
 
@@ -154,7 +154,7 @@ class Endpoint:
             response.headers[SESSION_HEADER] = token
 
     def _parse(self, request: func.HttpRequest) -> Call[Any]:
-        """Authenticate the caller of a command, then parse, so that only such a caller learns why parsing fails."""
+        """Authenticate the caller of a command, parse, then authorize: only a caller learns why parsing fails."""
         if request.method in QUERY and not self.private:
             return parse_call(request, self.body, ANONYMOUS, self.parse_cursor, self.not_found)
         caller = authenticate(request.headers, is_query=request.method in QUERY)
