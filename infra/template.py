@@ -47,6 +47,9 @@ def take_off(wing: str, root: Path = ROOT) -> None:
         project = root / "pyproject.toml"
         text = re.sub(layer, "", project.read_text(encoding="utf-8").replace(listed, ""))
         project.write_text(text, encoding="utf-8")
+        host = root / "host.json"
+        watched = re.sub(rf', "{name}"|"{name}", ', "", host.read_text(encoding="utf-8"))
+        host.write_text(watched, encoding="utf-8")
         _take_off_infra(name, root)
 
 

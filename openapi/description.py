@@ -14,6 +14,7 @@ from azure.functions.decorators.function_app import FunctionBuilder
 from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
+from shared.errors import AlreadyRegistered
 from shared.platform import errors
 from shared.platform.database.sessions import SESSION_HEADER, SESSION_HEADER_LENGTH
 from shared.platform.http.calls import DEFAULT_PAGE, IDEMPOTENCY_KEY_LENGTH, PAGE_LIMIT
@@ -267,7 +268,7 @@ def _problems(operation: ApiOperation, auth: AuthMode) -> JsonObject:
 def _possible_errors(operation: ApiOperation, auth: AuthMode) -> list[type[Exception]]:
     possible: list[type[Exception]] = [errors.MalformedRequest, *operation.endpoint.errors]
     if not auth.users_sign_in:
-        possible = [error for error in possible if not issubclass(error, errors.AlreadyExists)]
+        possible = [error for error in possible if error is not AlreadyRegistered]
     elif operation.needs_caller:
         possible += [errors.NotAuthenticated, errors.Forbidden]
         possible = list(dict.fromkeys(possible))

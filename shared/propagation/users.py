@@ -21,6 +21,7 @@ from shared.platform.deliveries.concurrency import for_each
 from shared.platform.deliveries.delivery import handle_each
 from shared.platform.deliveries.pacing import Pace, TurnOver
 from shared.platform.models import Item, string_of
+from shared.platform.name import NAME
 from shared.platform.observability import metrics
 from shared.platform.observability.spans import current_traceparent, span, trace_property, writer_of
 from shared.propagation.change_feeds import USERS_CHANGE_FEED
@@ -29,6 +30,13 @@ from shared.propagation.rename import rename_items
 
 # Former names released between two writes of the list of the remaining ones.
 _PORTION = 100
+
+_fan_out_items = metrics.meter.create_histogram(
+    f"{NAME}.fan_out.items",
+    "{item}",
+    "Items per rename or erasure",
+    explicit_bucket_boundaries_advisory=[0, 1, 10, 100, 1_000, 10_000, 100_000],
+)
 
 # Add-ons erase what they have stored of a deleted user. Each function is called with the user's ID, at least once and
 # before the user's names are released.
@@ -75,8 +83,8 @@ async def _handle_user(blog: Blog, pace: Pace, user: Item) -> None:
             await erase_from_failures(blog.failures, user["id"])
             for erase_elsewhere in erasure_hooks:
                 await erase_elsewhere(user["id"])
-        recorded.set_attribute("blog.fan_out.items", items)
-        metrics.fan_out_items.record(items)
+        recorded.set_attribute(f"{NAME}.fan_out.items", items)
+        _fan_out_items.record(items)
         # Only a text can have a reservation; other values are damaged.
         await _release_names(blog, user, list(dict.fromkeys(name for name in former if isinstance(name, str))))
 

@@ -14,7 +14,8 @@ from tests.infra.conftest import Compiled
 from tests.operations import operations_of
 from tests.running_app import REPOSITORY
 
-# The metrics and attributes of shared/platform/observability/metrics.py.
+# The metrics and attributes of the app.
+METRICS_OF_THE_PLATFORM = REPOSITORY / "shared" / "platform" / "observability" / "metrics.py"
 METRICS = {
     "azure.cosmosdb.client.operation.request_charge": {"db.collection.name", "blog.function"},
     "blog.throttled": {"db.collection.name"},
@@ -117,8 +118,8 @@ def test_charts_use_recorded_metrics(name: str) -> None:
 
 
 def test_the_app_records_these_metrics() -> None:
-    source = (REPOSITORY / "shared" / "platform" / "observability" / "metrics.py").read_text(encoding="utf-8")
-    source = source.replace("{NAME}", NAME)
+    files = (METRICS_OF_THE_PLATFORM, REPOSITORY / "shared" / "propagation" / "users.py")
+    source = "".join(file.read_text(encoding="utf-8") for file in files).replace("{NAME}", NAME)
 
     names = set(re.findall(r'"((?:azure\.cosmosdb\.client|blog)\.[a-z_.]+)"', source))
     assert names - {"blog.function"} == set(METRICS)

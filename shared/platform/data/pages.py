@@ -66,6 +66,8 @@ async def read_page(
 ) -> Page[Cursor]:
     """Read a page of the items of `types` in one logical partition, the last type first.
 
+    The container needs a composite index of `type`, `creationDate` and `id`, all descending.
+
     One query for `limit` + 1 items; the extra one shows whether there is another page. Another query follows if all
     items are so damaged that no cursor can name their position.
     """

@@ -10,7 +10,10 @@ from shared.platform.models import Item
 
 @dataclass(frozen=True)
 class ChangeFeed:
-    """The change feed of `container`, and `function`, which handles it."""
+    """The change feed of `container`, and `function`, which handles it.
+
+    Functions with the same leases share the changes, so a second function of a container needs `leases` of its own.
+    """
 
     function: str
     container: str
@@ -19,8 +22,9 @@ class ChangeFeed:
     kept: tuple[str, ...] = ("id", "type", "_etag", "_ts")
     # What a change is if the text of its error can be private; nothing for other changes.
     private: Callable[[Item], str] = lambda _change: ""
+    # The start of the IDs of its leases; the name of the container if it is empty.
+    leases: str = ""
 
     @property
     def lease_prefix(self) -> str:
-        """The start of the IDs of the function's leases."""
-        return f"{self.container}-"
+        return f"{self.leases or self.container}-"

@@ -56,8 +56,7 @@ async def run_delivery(
                 await handle(delivered)
             finished = True
         except DATABASE_ERRORS as error:
-            # Microsoft's worker sends the exception to the host without its cause.
-            reason = {"reason": without_private(getattr(error, "reason", str(error)))}
+            reason = _reason(error)
             raise
         except TimeoutError:
             if not timeout.expired():
@@ -97,8 +96,8 @@ async def handle_each(
             except DATABASE_ERRORS:
                 raise
             except Exception as error:  # noqa: BLE001 - one bad item must not block the others
-                source, item_id = feed.function, change.get("id")
-                log(logging.ERROR, "change kept as failure", source=source, id=item_id, exception=error)
+                fields = {"source": feed.function, "id": change.get("id"), **_reason(error)}
+                log(logging.ERROR, "change kept as failure", **fields, exception=error)
                 await keep_failure(failures, feed, change, error)
                 metrics.failures.add(1, {f"{NAME}.function": feed.function})
                 errors.append(error)
@@ -109,6 +108,11 @@ async def handle_each(
     if database_errors:
         raise database_errors[0]
     return errors
+
+
+def _reason(error: Exception) -> dict[str, Any]:
+    """The field of a log line: Microsoft's worker sends an exception to the host without its cause."""
+    return {"reason": without_private(getattr(error, "reason", str(error)))}
 
 
 def _age_s(changes: Iterable[Mapping[str, Any]]) -> float:

@@ -15,7 +15,7 @@ from shared.platform.database.container import Container, patch_of
 from shared.platform.database.refusals import ItemExists, ItemMissing
 from shared.platform.database.retries import ENTRY_ATTEMPTS
 from shared.platform.deliveries.change_feed import ChangeFeed
-from shared.platform.errors import DatabaseRefusal, DatabaseUnavailable, ItemTooLarge, NoProgress, RequestRefused
+from shared.platform.errors import DatabaseUnavailable, InternalReason, ItemTooLarge, NoProgress, RequestRefused
 from shared.platform.models import Item, now
 
 _NAMESPACE = uuid.UUID("0d3f1d07-7c0e-5c07-8a38-0d1a0a6c7b55")
@@ -28,7 +28,7 @@ async def keep_failure(failures: Container, feed: ChangeFeed, change: Item, erro
     There is another one if the database rejects the change as a part of the failure.
     """
     item_id, partition_key = str(change.get("id")), change.get(feed.partition_key)
-    message = error.reason if isinstance(error, DatabaseRefusal) else str(error)
+    message = error.reason if isinstance(error, InternalReason) else str(error)
     if what := feed.private(change):
         message = f"{what}: {message if isinstance(error, NoProgress) else 'see the log'}"
     failure = {

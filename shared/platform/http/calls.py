@@ -34,8 +34,8 @@ GZIP_SUFFIX = "-gzip"
 IDEMPOTENCY_KEY_LENGTH = 255
 
 # Advice on an invalid field, by pydantic's type of error (https://docs.pydantic.dev/latest/errors/validation_errors/).
-# Pydantic's own messages are for developers.
-_ADVICE = {
+# Pydantic's own messages are for developers. An app adds the types that its models need.
+ADVICE = {
     "missing": "This field is missing. Add it.",
     "extra_forbidden": "This field is unknown. Remove it.",
     "string_type": "This is not text. Send a JSON string.",
@@ -141,7 +141,7 @@ def _advice(fault: ErrorDetails) -> str:
     limits = fault.get("ctx", {})
     if limits.get("min_length") == 1:
         return EMPTY
-    return _ADVICE[fault["type"]].format_map(limits) if fault["type"] in _ADVICE else fault["msg"]
+    return ADVICE[fault["type"]].format_map(limits) if fault["type"] in ADVICE else fault["msg"]
 
 
 def _pointer(location: tuple[int | str, ...]) -> str:

@@ -42,7 +42,7 @@ class Health(BaseModel):
     status: Literal["ready"] = "ready"
     checks: dict[str, Check] = Field(
         description="By name: the single write region, the database, a container, a script of a container.",
-        examples=[{"database": "ready", "feed": "ready", "feed/truncateFeed": "unchecked"}],
+        examples=[{"database": "ready", "leases": "ready"}],
     )
 
 

@@ -6,26 +6,20 @@ from opentelemetry import metrics
 
 from shared.platform.name import NAME
 
-_meter = metrics.get_meter(NAME)
+meter = metrics.get_meter(NAME)
 
-charge = _meter.create_histogram(
+charge = meter.create_histogram(
     "azure.cosmosdb.client.operation.request_charge",
     "{request_unit}",
     "Charge of a call of the database",
     explicit_bucket_boundaries_advisory=[1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 5_000],
 )
-lag = _meter.create_histogram(
+lag = meter.create_histogram(
     f"{NAME}.change_feed.lag",
     "s",
     "Age of the oldest change of a delivery",
     explicit_bucket_boundaries_advisory=[1, 2, 5, 10, 30, 60, 300, 900, 3_600],
 )
-fan_out_items = _meter.create_histogram(
-    f"{NAME}.fan_out.items",
-    "{item}",
-    "Items per rename",
-    explicit_bucket_boundaries_advisory=[0, 1, 10, 100, 1_000, 10_000, 100_000],
-)
-throttled = _meter.create_counter(f"{NAME}.throttled", "{response}", "429 responses")
-retries = _meter.create_counter(f"{NAME}.retries", "{request}", "Requests that were sent again")
-failures = _meter.create_counter(f"{NAME}.change_feed.failures", "{change}", "Changes kept in `failures`")
+throttled = meter.create_counter(f"{NAME}.throttled", "{response}", "429 responses")
+retries = meter.create_counter(f"{NAME}.retries", "{request}", "Requests that were sent again")
+failures = meter.create_counter(f"{NAME}.change_feed.failures", "{change}", "Changes kept in `failures`")

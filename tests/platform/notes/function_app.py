@@ -13,6 +13,7 @@ from shared.platform.database.container import patch_of
 from shared.platform.database.refusals import ItemExists
 from shared.platform.deliveries.change_feed import ChangeFeed
 from shared.platform.deliveries.delivery import handle_each, run_delivery
+from shared.platform.deliveries.trigger import change_feed_trigger
 from shared.platform.errors import NotFound
 from shared.platform.http.calls import QUERY, Call
 from shared.platform.http.endpoints import Endpoint
@@ -84,16 +85,7 @@ async def list_notes(call: Call[None]) -> Response:
     return page_response(page, Note)
 
 
-@app.cosmos_db_trigger(
-    arg_name="changes",
-    connection="COSMOS",
-    database_name="%BLOG_DATABASE%",
-    container_name=FEED.container,
-    lease_container_name="leases",
-    lease_container_prefix=FEED.lease_prefix,
-    start_from_beginning=True,
-    feed_poll_delay=100,
-)
+@change_feed_trigger(app, FEED, "leases")
 async def on_notes_changed(changes: func.DocumentList, context: func.Context) -> None:
     """Count the words of new notes."""
     notes, failures = await open_container("notes"), await open_container("failures")

@@ -1,0 +1,31 @@
+"""Deliveries of any app: whose leases a function uses, and what is kept of a change that fails."""
+
+from __future__ import annotations
+
+import pytest
+
+from shared.platform.deliveries.change_feed import ChangeFeed
+from shared.platform.deliveries.delivery import handle_each
+from shared.platform.errors import ItemDamaged
+from shared.platform.models import Item
+from tests.blog import Blog
+
+FEED = ChangeFeed("on_events_changed", "events", partition_key="id")
+
+
+def test_a_second_function_of_a_container_can_have_leases_of_its_own() -> None:
+    other = ChangeFeed("on_events_counted", "events", partition_key="id", leases="counts")
+
+    assert (FEED.lease_prefix, other.lease_prefix) == ("events-", "counts-")
+
+
+async def test_a_failure_and_the_log_name_what_is_damaged(blog: Blog, caplog: pytest.LogCaptureFixture) -> None:
+    async def handle(_: Item) -> None:
+        raise ItemDamaged("event 1: title: Field required")
+
+    with caplog.at_level("INFO"):
+        await handle_each(FEED, blog.failures, [{"id": "1"}], handle)
+
+    [failure] = await blog.all_items(blog.failures)
+    assert failure["error"]["message"] == "event 1: title: Field required"
+    assert 'reason="event 1: title: Field required"' in caplog.text
