@@ -15,6 +15,7 @@ from shared.containers import FAILURES, FEED, POSTS, USERS, container_definition
 from shared.data.blog import Blog
 from shared.platform.database.container import Container
 from shared.platform.database.transport import SessionTransport
+from shared.platform.deliveries.pacing import Pace
 from shared.settings import Settings
 
 if TYPE_CHECKING:
@@ -23,6 +24,18 @@ if TYPE_CHECKING:
 # Bulk loads wait out throttling instead of failing.
 _THROTTLE_RETRIES = 1000
 _THROTTLE_WAIT_S = 3600
+
+
+class PacedTransport(SessionTransport):
+    """Sends requests at the pace of renames, so that readers keep throughput."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._pace = Pace()
+
+    async def _send(self, request: Any, **options: Any) -> Any:
+        async with self._pace.transaction(items=1):
+            return await super()._send(request, **options)
 
 
 @asynccontextmanager

@@ -24,12 +24,12 @@ from shared.propagation.users import erasure_hooks
 class Addon:
     """`container` is an ID. `erase` removes what the container has of a deleted user, as a hook of the erasure does.
 
-    `verify` counts the items that it reads. `rebuild` returns the number of items that it has changed.
+    `verify` counts the items that it reads, and `rebuild` repairs its findings whose advice is REBUILD or empty.
     """
 
     container: str
     verify: Callable[[Blog, Container, ItemCount], Awaitable[list[Finding]]]
-    rebuild: Callable[[Blog, Container], Awaitable[int]]
+    rebuild: Callable[[Blog, Container], Awaitable[None]]
     erase: Callable[[Container, str], Awaitable[None]]
 
 
@@ -43,8 +43,8 @@ class OpenAddon:
     async def verify(self, blog: Blog, count: ItemCount) -> list[Finding]:
         return await self.addon.verify(blog, self.container, count)
 
-    async def rebuild(self, blog: Blog) -> int:
-        return await self.addon.rebuild(blog, self.container)
+    async def rebuild(self, blog: Blog) -> None:
+        await self.addon.rebuild(blog, self.container)
 
 
 ADDONS: Final[list[Addon]] = []

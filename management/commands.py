@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from management import terminal
-from management.account import open_all, open_blog, signed_in
+from management.account import PacedTransport, open_all, open_blog, signed_in
 from management.sample import Sample
 from management.seeding import has_others, seed
 from management.verification.findings import Finding
@@ -39,7 +39,7 @@ async def seed_database(configuration: Settings, *, if_empty: bool) -> int:
 
 async def verify_database(configuration: Settings, *, wait_s: float, as_json: bool) -> int:
     """Print all findings; return BROKEN unless all are informational."""
-    async with signed_in(configuration) as client:
+    async with signed_in(configuration, transport=PacedTransport()) as client:
         blog, addons = await open_all(client, configuration.database)
         with terminal.reading_progress() as count:
             findings = await verify_within(blog, wait_s, count, addons)
@@ -116,7 +116,7 @@ async def rebuild_database(configuration: Settings, *, restores_texts: bool, as_
     """Rebuild, then verify and print all findings; return BROKEN unless all are informational."""
     from management.rebuild import rebuild
 
-    async with signed_in(configuration) as client:
+    async with signed_in(configuration, transport=PacedTransport()) as client:
         blog, addons = await open_all(client, configuration.database)
         with terminal.reading_progress() as count:
             say = terminal.say_to_stderr if as_json else terminal.say

@@ -13,6 +13,7 @@ from management.verification.counts import recount
 from management.verification.invariants import is_user, is_version
 from management.verification.places import Place, container_of
 from management.verification.prefixed_texts import restored_texts
+from shared.containers import USERS
 from shared.data import username_reservations
 from shared.data.blog import Blog
 from shared.errors import UsernameTaken
@@ -23,22 +24,18 @@ from shared.models.post import EMPTIED, Post
 from shared.models.user import User, is_deleted, name_version
 from shared.platform.database.container import Container, patch_of
 from shared.platform.database.refusals import ConditionFailed, ItemMissing
-from shared.platform.deliveries.pacing import Pace
 from shared.platform.errors import DatabaseUnavailable, ItemDamaged
 from shared.platform.models import Item, integer_of, is_item_id, iso_utc
 from shared.propagation.copies import Copies
-from shared.propagation.erasure import erase_in_post
-from shared.propagation.rename import is_outdated, rename_in_post
+from shared.propagation.posts import handle_changed_posts
+from shared.propagation.rename import is_outdated
 
 _ATTEMPTS = 20
 
 
 @dataclass
 class Repairs:
-    """Counts the items changed."""
-
     blog: Blog
-    changed: int = 0
 
     async def restore_texts(self, place: Place) -> None:
         """Write a post's or comment's texts as they were sent. Costs a point read and a write."""
@@ -50,7 +47,6 @@ class Repairs:
         with suppress(ConditionFailed, ItemMissing):  # changed since
             operations = patch_of({**texts, **version})
             await self.blog.posts.patch(place.item_id, place.partition_key, operations, etag=item["_etag"])
-            self.changed += 1
 
     async def complete_user(self, user_id: str) -> None:
         """Add missing fields. Costs a point read and at most a write."""
@@ -69,7 +65,6 @@ class Repairs:
         if operations:
             with suppress(ConditionFailed, ItemMissing):  # changed since
                 await self.blog.users.patch(user_id, user_id, operations, etag=user["_etag"])
-                self.changed += 1
 
     async def remove_ttl(self, place: Place) -> None:
         """Let a live item stay. Costs a point read and a write, and for a comment or like a point read of its post."""
@@ -82,15 +77,21 @@ class Repairs:
         with suppress(ConditionFailed, ItemMissing):  # changed since
             removal = [{"op": "remove", "path": "/ttl"}]
             await container.patch(place.item_id, place.partition_key, removal, etag=item["_etag"])
-            self.changed += 1
 
-    async def expire_tombstone(self, post_id: str) -> None:
-        """Set the type and the ttl of a deleted post, and remove its text. Costs a write."""
-        with suppress(ItemMissing, ConditionFailed):
-            is_tombstone = f"FROM c WHERE c.type IN ('{DELETED_TYPE}', '{FORMER_DELETED_TYPE}')"
-            operations = patch_of({"type": DELETED_TYPE, **EMPTIED, "ttl": DELETED_TTL_S})
-            await self.blog.posts.patch(post_id, post_id, operations, predicate=is_tombstone)
-            self.changed += 1
+    async def repair_tombstone(self, place: Place) -> None:
+        """Set the type and the ttl of a deleted user or post, and remove its texts. Costs a point read and a write.
+
+        A deletion that is not finished sets the ttl of a user when it ends. That of a banned user is -1.
+        """
+        container = container_of(self.blog, place.container)
+        item = await container.read(place.item_id, place.partition_key)
+        if item is None or item.get("type") not in (DELETED_TYPE, FORMER_DELETED_TYPE):
+            return
+        texts = {"username": ""} if place.container == USERS else EMPTIED
+        keeps_ttl = place.container == USERS and ("formerUsernames" in item or item.get("ttl") == -1)
+        operations = patch_of({"type": DELETED_TYPE, **texts} | ({} if keeps_ttl else {"ttl": DELETED_TTL_S}))
+        with suppress(ItemMissing, ConditionFailed):  # changed since
+            await container.patch(place.item_id, place.partition_key, operations, etag=item["_etag"])
 
     async def recount_post(self, post_id: str) -> None:
         """Correct a post's counts and increment its version. Raises DatabaseUnavailable."""
@@ -103,29 +104,26 @@ class Repairs:
             operations = patch_of({**counts, "version": version})
             with suppress(ConditionFailed, ItemMissing):
                 await self.blog.posts.patch(post_id, post_id, operations, etag=counted.post["_etag"])
-                self.changed += 1
                 return
         raise DatabaseUnavailable(f"post {post_id} changes too often to be counted")
 
     async def update_usernames(self, place: tuple[str, list[str]]) -> None:
-        """Update stale usernames on a post's items, and erase items of deleted users.
+        """Correct the usernames of a post's items, and erase items of deleted users, as the change-feed function does.
 
-        Costs two point reads per item and a rename or an erasure per stale user.
+        Costs two point reads per item, and a rename or an erasure per stale user.
 
-        The change-feed functions check one item per user, so they miss items without a name version.
+        A delivery checks one item per user, so it misses items without a name version.
         """
         post_id, item_ids = place
         for item_id in item_ids:
             item = await self.blog.posts.read(item_id, post_id)
             user_id = str(item.get("userId")) if item else ""
             user = await self.blog.users.read(user_id, user_id) if is_item_id(user_id) else None
-            if item and user and is_deleted(user):
-                await erase_in_post(self.blog.posts, post_id, user_id, Pace())
-                self.changed += 1
-            elif item and user and is_user(user) and is_outdated(item, user):
-                await rename_in_post(self.blog.posts, post_id, user)
-                self.changed += 1
-            elif item and user and is_user(user) and _is_ahead(item, user):
+            if item is None or user is None:
+                continue
+            if is_deleted(user) or (is_user(user) and is_outdated(item, user)):
+                await handle_changed_posts(self.blog, [item])
+            elif is_user(user) and _is_ahead(item, user):
                 await self._undo_rename(item, post_id, user_id)
 
     async def _undo_rename(self, item: Item, post_id: str, user_id: str) -> None:
@@ -137,7 +135,6 @@ class Repairs:
         increments = {"version": 1} if item.get("type") == Post.TYPE else {}
         with suppress(ConditionFailed, ItemMissing):  # changed since
             await self.blog.posts.patch(item["id"], post_id, patch_of(name, **increments), etag=item["_etag"])
-            self.changed += 1
 
     async def repair_user_copy(self, place: tuple[str, str]) -> None:
         user_id, post_id = place
@@ -161,7 +158,6 @@ class Repairs:
                 with suppress(ConditionFailed, ItemMissing):  # changed since
                     await copies.container.delete(post_id, key, etag=copy["_etag"])
                     await copies.put(wanted, exists=False)
-            self.changed += 1
 
     async def release_reservation(self, key: str) -> None:
         """Delete an abandoned reservation."""
@@ -195,12 +191,10 @@ class Repairs:
             if "ttl" in reserved.item:
                 permanent = {name: value for name, value in reserved.item.items() if name != "ttl"}
                 await users.replace(permanent, etag=reserved.item["_etag"])
-            self.changed += reserved.fresh or "ttl" in reserved.item
 
     async def _delete(self, container: Container, item: Item, key: str) -> None:
         with suppress(ConditionFailed, ItemMissing):
             await container.delete(item["id"], key, etag=item["_etag"])
-            self.changed += 1
 
 
 def _is_ahead(item: Item, user: Item) -> bool:

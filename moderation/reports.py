@@ -187,32 +187,27 @@ async def erase_reports_by(user_id: str) -> None:
     await erase_reports(await open_moderation(), user_id)
 
 
-async def erase_hook(moderation: Container, user_id: str) -> None:
-    """`erase_reports` as a hook of the erasure in management commands."""
-    await erase_reports(moderation, user_id)
-
-
-async def erase_reports(moderation: Container, user_id: str) -> int:
-    """Remove a deleted user and their reasons: a query of the partition, and a write for each entry; return how many.
+async def erase_reports(moderation: Container, user_id: str) -> None:
+    """Remove a deleted user and their reasons: a query of the partition, and a write for each entry.
 
     The entries stay, because no moderator may have seen them yet.
     """
     await moderation.catch_up(ReportedItem.TYPE)
     parameters = {"type": ReportedItem.TYPE, "userId": user_id, "limit": _ERASED_AT_ONCE}
-    erased = refused = 0
+    refused = 0
     while refused < _ATTEMPTS:
         entries = await moderation.query(
             _BY_READER, parameters, partition_key=ReportedItem.TYPE, page_size=_ERASED_AT_ONCE
         )
         if not entries:
-            return erased
-        before = erased
+            return
+        is_erased = False
         for entry in entries:
             left = [without_reader(each) if _is_by(each, user_id) else each for each in entry["reports"]]
             with suppress(ItemMissing, ConditionFailed):  # read again
                 await moderation.replace(entry | {"reports": left} | expiry_of(entry), etag=entry["_etag"])
-                erased += 1
-        refused += erased == before
+                is_erased = True
+        refused += not is_erased
         await _wait(refused)
     raise _written_at_the_same_time(user_id)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, Final
@@ -18,15 +19,22 @@ from shared.platform.deliveries.concurrency import for_each
 from shared.platform.models import Item, is_item_id, is_whole_number, parse_moment
 
 _ALL: Final = "SELECT * FROM c"
-_PAGE_SIZE: Final = 1000
+_PAGE_SIZE: Final = 100
+# Bans of earlier versions have `isBanned`. A recorded ban is in an audit item until it expires.
+_BANNED: Final = "SELECT c.id, c._ts FROM c WHERE c.type = 'tombstone' AND c.ttl = -1 AND NOT IS_DEFINED(c.isBanned)"
+_LIFT: Final = "If this is a mistake, set the `ttl` of the user's item to 2592000 in the account's Data Explorer."
 _AUDIT_TEXTS: Final = ("itemId", "itemType", "authorId", "moderatorId", "reason")
 
 
 async def verify(blog: Blog, moderation: Container, count: ItemCount) -> list[Finding]:
-    """Return what is wrong with entries and audit items. A point read for each reader and each reported item."""
+    """Return what is wrong with entries, audit items and bans.
+
+    Costs a query of `users`, and a point read for each reader and each reported item.
+    """
     count.expect(await number_of_items(moderation))
     findings: list[Finding] = []
     entries: list[Item] = []
+    banned = set[str]()
     async for item in moderation.query_across(_ALL, {}, page_size=_PAGE_SIZE):
         count.add(1)
         fault = _fault_of(item)
@@ -35,6 +43,8 @@ async def verify(blog: Blog, moderation: Container, count: ItemCount) -> list[Fi
             findings.append(Finding(Kind.MALFORMED, f"{container.NAME} {item['id']}", fault, advice))
         elif item["type"] == models.ReportedItem.TYPE:
             entries.append(item)
+        elif item.get("isBan"):
+            banned.add(item["authorId"])
 
     async def see_reader(user_id: str) -> None:
         if not await _exists(blog, user_id):
@@ -47,43 +57,41 @@ async def verify(blog: Blog, moderation: Container, count: ItemCount) -> list[Fi
 
     await for_each(_readers(entries), see_reader)
     await for_each(entries, see_entry)
-    return findings
+    recorded_since = time.time() - deletions.AUDIT_TTL_S
+    return findings + [
+        Finding(Kind.BAN, f"user {user['id']}", "their tombstone never expires", _LIFT)
+        async for user in blog.users.query_across(_BANNED, {}, page_size=_PAGE_SIZE)
+        if user["id"] not in banned and user["_ts"] > recorded_since
+    ]
 
 
-async def rebuild(blog: Blog, moderation: Container) -> int:
+async def rebuild(blog: Blog, moderation: Container) -> None:
     """Write the entries again that differ from their reports, and erase the reports of deleted users.
 
-    Deletes the entries of deleted posts and comments. Return the number of items changed.
+    Deletes the entries of deleted posts and comments.
     """
-    changed = 0
     stored = [item async for item in moderation.query_across(_ALL, {}, page_size=_PAGE_SIZE)]
     entries = [item for item in stored if item.get("type") == models.ReportedItem.TYPE]
     sound = [entry for entry in entries if _are_reports(entry.get("reports")) and _names_item(entry)]
 
     async def repair(entry: Item) -> None:
-        nonlocal changed
         if await reports.is_gone(blog, entry):
-            is_changed = await reports.forget(moderation, entry)
-            changed += is_changed  # not in one statement, which would read `changed` before it waits
+            await reports.forget(moderation, entry)
         elif _fault_of(entry) and _is_repairable(entry):
             with suppress(ItemMissing, ConditionFailed):  # changed since
                 wanted = models.entry_of(entry["postId"], entry["itemId"], entry["reports"][-models.MOST_COUNTED :])
                 await moderation.replace(wanted, etag=entry["_etag"])
-                changed += 1
 
     async def erase(user_id: str) -> None:
-        nonlocal changed
         if not await _exists(blog, user_id):
-            number = await reports.erase_reports(moderation, user_id)
-            changed += number
+            await reports.erase_reports(moderation, user_id)
 
     # An erasure changes the entries, so it comes last.
     await for_each(sound, repair)
     await for_each(_readers(sound), erase)
-    return changed
 
 
-ADDON: Final = Addon(container.NAME, verify, rebuild, reports.erase_hook)
+ADDON: Final = Addon(container.NAME, verify, rebuild, reports.erase_reports)
 
 
 def _readers(entries: Iterable[Item]) -> list[str]:

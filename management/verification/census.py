@@ -17,7 +17,7 @@ from management.item_count import ItemCount
 from management.newest import Newest
 from management.verification.copies import fingerprint
 from management.verification.findings import EDIT_ITEM, NEW_ID, REBUILD, Finding, Kind
-from management.verification.invariants import expires, is_username, is_version, violated
+from management.verification.invariants import Repair, expires, is_username, is_version, violated
 from management.verification.places import Place
 from management.verification.prefixed_texts import restored_texts
 from shared.data import user_data, username_reservations
@@ -34,7 +34,8 @@ from shared.platform.database.sdk_gaps import is_addressable
 from shared.platform.errors import ItemDamaged
 from shared.platform.models import Item, Resource, integer_of, is_item_id
 
-_PAGE_SIZE = 1000
+# A page costs little, so that readers do not wait for it.
+_PAGE_SIZE = 100
 
 # The type of tombstones until version 0.1.0.
 FORMER_DELETED_TYPE = "deletedPost"
@@ -105,8 +106,8 @@ class Census:
     names: list[tuple[str, str]] = field(default_factory=list)
     counts: list[str] = field(default_factory=list)
     leftovers: list[str] = field(default_factory=list)
-    # with a content, the former type, or a wrong ttl
-    tombstones: list[str] = field(default_factory=list)
+    # of users and posts, with a text, a name, the former type, or a wrong ttl
+    tombstones: list[Place] = field(default_factory=list)
     # (user ID, post ID)
     copies: list[tuple[str, str]] = field(default_factory=list)
     feed: list[str] = field(default_factory=list)
@@ -143,7 +144,7 @@ class _Reader:
                 case User.TYPE:
                     self._see_user(item)
                 case tombstone if tombstone == DELETED_TYPE:
-                    self._obeys("users", "deleted user", item)
+                    self._see_tombstone("users", "deleted user", item)
                     if item.get("formerUsernames"):
                         self.census.deletions.append(item["id"])
                 case username_reservations.TYPE:
@@ -184,18 +185,19 @@ class _Reader:
                 self._see_post(item, entry)
             else:
                 entry.state = _State.DELETED
-                self._see_tombstone(item)
+                self._see_tombstone("posts", "tombstone", item)
 
-    def _see_tombstone(self, tombstone: Item) -> None:
+    def _see_tombstone(self, container: str, kind: str, tombstone: Item) -> None:
         is_former = tombstone["type"] == FORMER_DELETED_TYPE
         faults = ["has the type of version 0.1.0"] if is_former else []
-        if self._obeys("posts", "tombstone", tombstone):
-            violations = violated("tombstone", tombstone)
-            faults += [f"{each.property} must be {each.rule}" for each in violations if each.kind is Kind.LEFTOVER]
+        if self._obeys(container, kind, tombstone):
+            repairable = [each for each in violated(kind, tombstone) if each.repair is Repair.REBUILD]
+            faults += [f"{each.property} must be {each.rule}" for each in repairable]
         if faults:
-            detail = f"its tombstone: {'; '.join(faults)}"
-            self.census.findings.append(Finding(Kind.LEFTOVER, f"post {tombstone['id']}", detail))
-            self.census.tombstones.append(tombstone["id"])
+            found = Kind.DELETION if container == "users" else Kind.LEFTOVER
+            subject, detail = f"{container} {tombstone['id']}", f"its tombstone: {'; '.join(faults)}"
+            self.census.findings.append(Finding(found, subject, detail))
+            self.census.tombstones.append(Place(container, tombstone["id"], tombstone["id"], kind))
 
     def _see_post(self, post: Item, entry: _Post) -> None:
         entry.state = _State.MALFORMED

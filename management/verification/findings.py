@@ -29,10 +29,11 @@ class Kind(Enum):
     ABANDONED = "Abandoned reservations (anyone can register the username)"
     FAILURE = "Failed changes"
     REPORT = "Reports of posts and comments that are deleted"
+    BAN = "Deleted users who can never return, although nobody banned them"
 
     @property
     def is_broken(self) -> bool:
-        return self not in (Kind.PREFIXED, Kind.ABANDONED, Kind.FAILURE, Kind.REPORT)
+        return self not in (Kind.PREFIXED, Kind.ABANDONED, Kind.FAILURE, Kind.REPORT, Kind.BAN)
 
 
 REBUILD = "Run `manage.py rebuild`."

@@ -15,6 +15,7 @@ from management.verification.findings import Kind
 from shared.data import username_reservations
 from shared.models.base import DELETED_TTL_S
 from shared.models.characters import is_blank
+from shared.models.post import EMPTIED
 from shared.models.user import User, username_to_copy
 from shared.platform.database.sdk_gaps import is_addressable
 from shared.platform.errors import ItemDamaged
@@ -196,10 +197,15 @@ INVARIANTS: tuple[Invariant, ...] = (
     _turns("user"),
     _no_ttl("user"),
     Invariant("deleted user", "userId", "its ID", _is_own_id("userId")),
-    Invariant("deleted user", "username", "empty", _is_empty("username")),
+    Invariant("deleted user", "username", "empty", _is_empty("username"), Kind.DELETION, Repair.REBUILD),
     _turns("deleted user"),
     Invariant(
-        "deleted user", "ttl", "1 s to 30 days, or -1; absent while the deletion is unfinished", _is_ttl_of_deleted_user
+        "deleted user",
+        "ttl",
+        "1 s to 30 days, or -1; absent while the deletion is unfinished",
+        _is_ttl_of_deleted_user,
+        Kind.DELETION,
+        Repair.REBUILD,
     ),
     Invariant("reservation", "userId", "its ID", _is_own_id("userId")),
     Invariant(
@@ -244,8 +250,14 @@ INVARIANTS: tuple[Invariant, ...] = (
     Invariant("tombstone", "postId", "its ID", _is_own_id("postId")),
     Invariant("tombstone", "userId", "an ID", _is_id("userId")),
     _turns("tombstone"),
-    Invariant("tombstone", "title", "empty or absent", _is_empty("title"), Kind.LEFTOVER, Repair.REBUILD),
-    Invariant("tombstone", "content", "empty or absent", _is_empty("content"), Kind.LEFTOVER, Repair.REBUILD),
+    Invariant(
+        "tombstone",
+        "texts and username",
+        "empty or absent",
+        lambda item: all(_is_empty(name)(item) for name in EMPTIED),
+        Kind.LEFTOVER,
+        Repair.REBUILD,
+    ),
     Invariant("tombstone", "ttl", "1 s to 30 days", expires, Kind.LEFTOVER, Repair.REBUILD),
     Invariant("comment", "id", _ID, _has_id),
     *_response("comment"),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
+from azure.core.pipeline.transport import AioHttpTransport
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
-from bench.generated.plan import SeedPlan
+from bench.generated.plan import Range, SeedPlan
 from management.rebuild import rebuild
 from management.seeding import seed
 from management.verification import census
@@ -22,6 +24,7 @@ from shared.data.users import edit_user
 from shared.models.comment import NewComment
 from shared.models.post import PostChanges, short_form
 from shared.models.user import UserChanges
+from shared.platform.deliveries.pacing import TRANSACTIONS_AT_ONCE
 from shared.platform.http.callers import BackEnd
 from shared.platform.models import Item
 from shared.propagation import copies
@@ -34,9 +37,11 @@ from tests.management.breakages import (
     Breakage,
     a_comment_without_a_post,
     a_like_by_a_missing_user,
+    a_missing_copy,
     a_post_in_the_partition_of_another,
     a_post_without_a_title,
     a_username_reserved_for_another_user,
+    a_wrong_count,
     an_item_of_an_unknown_type,
 )
 from tests.management.command_line import manage_blog
@@ -177,6 +182,49 @@ async def test_the_name_of_a_damaged_user_stays_reserved_for_them(blog: Blog, ma
     await _rebuild(managed)
 
     assert await blog.users.read(reservation["id"], reservation["id"]) == reservation
+
+
+async def test_rebuild_says_what_it_repairs(blog: Blog, managed: ManagedBlog) -> None:
+    await seed(managed, PLAN)
+    await a_wrong_count(blog)
+    await a_missing_copy(blog)
+    await an_item_of_an_unknown_type(blog)  # must be repaired by hand
+
+    lines = await _rebuild(managed)
+
+    assert [line for line in lines if "Repairing" in line] == [
+        "Repairing: Wrong comment or like counts: 1",
+        "Repairing: Posts without a copy in users: 1",
+        "Repairing: Stale copies in the feed: 1",
+    ]
+
+
+@pytest.mark.parametrize("command", ["verify", "rebuild"])
+async def test_a_command_sends_few_requests_at_once(
+    blog: Blog, managed: ManagedBlog, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """Otherwise it would leave readers no throughput (pacing.py)."""
+    await seed(managed, SeedPlan(users=40, posts_per_user=Range(1, 1)))
+    await asyncio.gather(*(blog.users.delete(copy["id"], copy["userId"]) for copy in await _copies(blog)))
+    at_once, most, send = 0, 0, AioHttpTransport.send
+
+    async def counted(self: AioHttpTransport, request: Any, **options: Any) -> Any:
+        nonlocal at_once, most
+        at_once += 1
+        most = max(most, at_once)
+        try:
+            return await send(self, request, **options)
+        finally:
+            at_once -= 1
+
+    monkeypatch.setattr(AioHttpTransport, "send", counted)
+    await manage_blog(blog, command)
+
+    assert 0 < most <= TRANSACTIONS_AT_ONCE
+
+
+async def _copies(blog: Blog) -> list[Item]:
+    return [item for item in await blog.all_items(blog.users) if item["type"] == "post"]
 
 
 async def test_rebuild_replaces_a_copy_that_claims_a_later_version(blog: Blog, managed: ManagedBlog) -> None:

@@ -11,7 +11,7 @@ from management.item_count import ItemCount
 from management.rebuild import rebuild
 from management.verification.findings import EDIT_ITEM, Kind
 from management.verify import verify
-from moderation.deletions import moderate_comment
+from moderation.deletions import moderate_comment, moderate_user
 from moderation.models import entry_id
 from moderation.verification import ADDON
 from shared.data.posts import delete_post
@@ -101,15 +101,37 @@ async def test_the_entry_of_a_deleted_post_is_listed_for_information_and_deleted
     assert await blog.all_items(moderation) == []
 
 
-async def test_a_rebuild_counts_each_item_that_it_changes(blog: Blog, moderation: Container) -> None:
+async def test_a_rebuild_says_how_many_entries_it_repairs(blog: Blog, moderation: Container, addon: OpenAddon) -> None:
     for _ in range(3):
         post, comment = await a_commented_post(blog)
         for item in (post, comment):
             await report(blog, moderation, item, await a_reader(blog))
         await delete_post(blog.posts, post["id"], by=BackEnd())
 
-    assert await ADDON.rebuild(blog.stored, moderation) == 6
+    await blog.drain()
+    lines: list[str] = []
+
+    await rebuild(blog.stored, lines.append, addons=[addon])
+
+    assert f"Repairing: {Kind.REPORT.value}: 6" in lines
     assert await blog.all_items(moderation) == []
+
+
+async def test_a_tombstone_that_never_expires_although_nobody_banned_its_user_is_found(
+    blog: Blog, moderation: Container, addon: OpenAddon
+) -> None:
+    banned, deleted = await a_reader(blog), await a_reader(blog)
+    await moderate_user(
+        blog.stored, moderation, banned["id"], by=BackEnd(), reason="Insults.", bans=True, if_match=None
+    )
+    await delete_user(blog.users, deleted["id"])
+    await blog.users.patch(deleted["id"], deleted["id"], [{"op": "set", "path": "/ttl", "value": -1}])
+    await blog.drain()
+
+    [finding] = await ADDON.verify(blog.stored, moderation, ItemCount())
+
+    assert (finding.kind, finding.subject) == (Kind.BAN, f"user {deleted['id']}")
+    assert "Data Explorer" in finding.advice
 
 
 @pytest.mark.parametrize("name", ["reports", "rank"])
