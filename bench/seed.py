@@ -38,8 +38,8 @@ def main() -> None:
         option = f"--{name.replace('_', '-')}"
         parser.add_argument(option, type=Range.parse, default=span, metavar="A-B", help=f"default: {span}")
     parser.add_argument("--seed", type=int, default=default.seed)
-    settings = read_configuration(REPOSITORY / NAME)
     plan = replace(default, **vars(parser.parse_args()), now=datetime.now(UTC).replace(microsecond=0))
+    settings = read_configuration(REPOSITORY / NAME)
     written = asyncio.run(seed_database(settings, plan))
     sys.stdout.write(f"Seeded {written} in database {settings.database} of {settings.account.endpoint}.\n")
 
