@@ -53,19 +53,61 @@ def run() -> None:
     python("-m", "local", "--seed")
 
 
-@task
-def test() -> None:
-    """Run the tests of the blog and of both packages."""
-    setup()
-    # These start Microsoft's programs, which take the whole machine, and have tasks of their own.
-    elsewhere = ("tests/real_host", "tests/test_azure_functions_runtime.py")
-    # Four workers, because tests also wait. With worksteal, neighbors, which share fixtures, run in the same worker.
-    workers = ("-n", "4", "--dist", "worksteal")
+# What a developer of functions/ and shared/ runs after each edit, also through the emulator and the host.
+_FOLDERS = ("models", "data", "transactions", "propagation", "stored_procedures", "platform/database", "platform/http")
+_RESOURCES = ("users", "posts", "comments", "likes", "feed", "errors", "pages", "conditions", "idempotency", "charges")
+_BY_DAY = ("-m", "not nightly")
+
+
+def _pytest(*options: str, folder: str = ".") -> None:
     # The tests start many processes, which should not compile the same modules again.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    options = (*workers, *(f"--ignore={path}" for path in elsewhere))
+    # Four workers, because tests also wait. With worksteal, neighbors, which share fixtures, run in the same worker.
+    python("-m", "pytest", "-n", "4", "--dist", "worksteal", *options, cwd=ROOT / folder)
+
+
+@task
+def test_core() -> None:
+    """Run the tests of functions/ and shared/ (about a minute)."""
+    setup()
+    _pytest(*_BY_DAY, *core_tests())
+
+
+def core_tests() -> list[str]:
+    """Return the folders and files of `test-core`."""
+    return [*(f"tests/{name}" for name in _FOLDERS), *(f"tests/functions/test_{name}.py" for name in _RESOURCES)]
+
+
+@task
+def test() -> None:
+    """Run the tests of the blog and of both packages, without the longest."""
+    setup()
+    _test(*_BY_DAY)
+
+
+@task
+def test_all() -> None:
+    """Run all tests, a minute of chaos, and two minutes of load."""
+    setup()
+    os.environ.setdefault("WINGS", "all")
+    _test()
+    python("-m", "tests.chaos", "--seed", os.environ.get("CHAOS_SEED", str(int(time.time()))))
+    if sys.platform == "linux":
+        python("-m", "tests.soak", "2", cwd=ROOT / PACKAGES[0])
+
+
+def _test(*options: str) -> None:
+    # These start Microsoft's programs, which take the whole machine, and have tasks of their own.
+    elsewhere = ("tests/real_host", "tests/test_azure_functions_runtime.py")
     for folder in (".", *PACKAGES):
-        python("-m", "pytest", *options, cwd=ROOT / folder)
+        _pytest(*options, *(f"--ignore={path}" for path in elsewhere), folder=folder)
+
+
+@task
+def mutants() -> None:
+    """Change shared/ in many small ways, and list the changes that test-core misses."""
+    setup()
+    python("-m", "tests.mutants")
 
 
 @task
@@ -362,6 +404,7 @@ def _create(venv: Path, requirements: str, *also: str) -> None:
     if uv := shutil.which("uv"):  # several times as fast
         _call(uv, "pip", "install", "--quiet", "--python", str(python), "-r", requirements)
     else:
+        sys.stdout.write("Installing the dependencies takes about a minute, or a few seconds if uv is installed.\n")
         _call(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", requirements)
     stamp.touch()
 

@@ -48,6 +48,7 @@ def test_a_renamed_product_works(copy: Path) -> None:
     run_tests(copy, "tests/functions/test_comments.py", "tests/functions/test_health.py", "tests/test_settings.py")
 
 
+@pytest.mark.nightly
 def test_group_commit_can_be_removed_as_its_file_says(copy: Path) -> None:
     for file in [*copy.rglob("test_group_commit*.py"), copy / "shared/transactions/group_commit.py"]:
         file.unlink()
@@ -67,6 +68,7 @@ def test_group_commit_can_be_removed_as_its_file_says(copy: Path) -> None:
     run_tests(copy, "tests/functions/test_likes.py", "tests/transactions")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("wing", ["search", "moderation"])
 def test_a_wing_that_is_taken_off_leaves_nothing_in_the_templates(copy: Path, wing: str) -> None:
     take_off(wing, copy)

@@ -56,17 +56,21 @@ def pytest_in(folder: Path, *arguments: str) -> str:
     return tested.stdout.splitlines()[-1]
 
 
-@pytest.mark.parametrize("wing", WINGS)
-def test_the_tests_of_the_rest_pass(tmp_path: Path, wing: str) -> None:
+@pytest.mark.parametrize(
+    "wings", [["web", "openapi"], *(pytest.param([wing], marks=pytest.mark.nightly) for wing in WINGS)], ids="+".join
+)
+def test_the_tests_of_the_rest_pass(tmp_path: Path, wings: list[str]) -> None:
     copy_repository(tmp_path)
-    take_off(wing, tmp_path)
+    for wing in wings:
+        take_off(wing, tmp_path)
     assert [module for module in CORE if not (tmp_path / module).exists()] == []
 
     # Importing each test module notices a dependency on the wing. Rewriting its assertions takes longer than the rest.
     pytest_in(tmp_path, "--assert=plain", "-k", " or ".join(Path(module).name for module in CORE))
 
     if os.environ.get("WINGS") == "all":
-        others = [name for name in NOT_CORE if name not in WINGS[wing]]
+        taken_off = [name for wing in wings for name in WINGS[wing]]
+        others = [name for name in NOT_CORE if name not in taken_off]
         pytest_in(tmp_path, "-n", "2", *(f"--ignore=tests/{name}" for name in others))
 
 
@@ -81,6 +85,7 @@ def whole(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Itera
         yield running
 
 
+@pytest.mark.nightly
 async def test_pages_and_api_are_the_same_without_the_inspector(
     whole: RunningApp, settings: Settings, tmp_path: Path
 ) -> None:

@@ -199,6 +199,7 @@ async def test_a_rename_reaches_items_that_the_index_lacks(model: Model, monkeyp
     assert (await model.get_post(other.id)).username == "ben"
 
 
+@pytest.mark.nightly
 async def test_the_feed_contains_the_100_newest_posts(model: Model) -> None:
     ada = await model.create_user("ada")
     feeds = await ChangeFeedFollower.start(model)
@@ -214,6 +215,7 @@ async def test_the_feed_contains_the_100_newest_posts(model: Model) -> None:
     assert {post.id for post in await model.feed()} == {post.id for post in posts[3:]}
 
 
+@pytest.mark.nightly
 async def test_all_models_return_the_same_results(client: CosmosClient, emulator: EmulatorThread) -> None:
     plan = ArticlePlan(users=12, posts_per_user=Range(5, 12), comments_per_post=Range(0, 3), likes_per_post=Range(0, 4))
     answers = []

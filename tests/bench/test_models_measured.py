@@ -94,6 +94,7 @@ async def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Costs, int
         return await measure_requests(models, _SMALL, 2)
 
 
+@pytest.mark.nightly
 def test_all_requests_are_measured_on_all_models(measured: tuple[Costs, int]) -> None:
     costs, partitions = measured
 

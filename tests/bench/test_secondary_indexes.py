@@ -30,6 +30,7 @@ from bench.secondary_indexes import (
 from bench.servers import emulator
 
 
+@pytest.mark.nightly
 async def test_indexes_serve_the_lists_and_find_what_a_rename_changes() -> None:
     async with emulator(None, "--partitions", "2") as server:
         by_hand = await measure_by_hand(server)

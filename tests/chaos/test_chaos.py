@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.chaos.plan import short
 from tests.chaos.run import run
 
 
+@pytest.mark.nightly
 async def test_a_short_storm_loses_nothing_and_leaves_consistent_data(tmp_path: Path) -> None:
     report = await run(short(seed=1), tmp_path, say=lambda _: None)
 

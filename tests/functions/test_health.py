@@ -199,6 +199,7 @@ async def test_a_container_whose_items_cannot_be_read_is_not_ready(
         await Readiness(declared_containers, containers, uses_scripts=lambda: False).checks()
 
 
+@pytest.mark.nightly
 async def test_a_throttled_container_is_unchecked(service: Service, containers: Callable[[str], Container]) -> None:
     service.refused = {"posts": 429}
 

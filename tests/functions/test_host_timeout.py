@@ -32,6 +32,7 @@ async def blog(emulator: EmulatorThread, request: pytest.FixtureRequest) -> Asyn
         yield provisioned
 
 
+@pytest.mark.nightly
 async def test_a_rename_longer_than_the_function_timeout_does_not_end_the_host(
     blog: Blog, own_gateway: Gateway, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

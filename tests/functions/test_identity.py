@@ -42,6 +42,7 @@ async def keyless_app(
             await asyncio.to_thread(stack.close)
 
 
+@pytest.mark.nightly
 async def test_the_app_works_with_only_data_plane_roles(keyless_app: RunningApp) -> None:
     openapi = await asyncio.to_thread(lambda: keyless_app.openapi)
     async with ClientSession() as session:

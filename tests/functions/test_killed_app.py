@@ -32,6 +32,7 @@ def crash_gateway(emulator: EmulatorThread) -> Iterator[Gateway]:
         yield listening
 
 
+@pytest.mark.nightly
 async def test_killing_the_app_during_every_kind_of_change_loses_nothing(
     blog: Blog, crash_gateway: Gateway, tmp_path: Path
 ) -> None:

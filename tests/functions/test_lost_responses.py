@@ -41,6 +41,7 @@ def _of(item_id: str, *names: str) -> Matches:
     return lambda operation: operation.name in names and item_id in str(operation.partition_key)
 
 
+@pytest.mark.nightly
 async def test_requests_return_429_or_503_by_their_deadline(quiet_api: Api, api: Api, gateway: Gateway) -> None:
     """The requests wait together."""
     async with asyncio.TaskGroup() as group:

@@ -568,6 +568,7 @@ RENAME = """async ([id, name]) => (await fetch(`/api/users/${id}`, {
 })).status"""
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("first", ["rename", "comment"])
 async def test_overlapping_commands_have_their_own_deliveries(a_visit: Visit, inspected: Api, first: str) -> None:
     author, other = await inspected.new_user(), await inspected.new_user("other")
@@ -740,6 +741,7 @@ async def test_a_command_is_done_if_no_more_deliveries_follow(a_visit: Visit, in
         await expect(page.locator("[data-caption]")).to_contain_text("done after")
 
 
+@pytest.mark.nightly
 async def test_a_command_is_replayed_with_the_slider(a_visit: Visit, inspected: Api) -> None:
     author = await inspected.new_user()
     await inspected.new_post(author)
@@ -775,6 +777,7 @@ async def test_the_sheet_of_a_phone_is_dragged(a_visit: Visit) -> None:
         assert await page.locator("html").get_attribute("data-sheet") == "low"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("colors", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
 async def test_the_inspector_is_accessible(
@@ -793,6 +796,7 @@ async def test_the_inspector_is_accessible(
         assert [one["id"] for one in found["violations"] if one["impact"] in ("serious", "critical")] == []
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("width", [390, 1440])
 async def test_the_front_page_with_the_open_inspector_is_small_and_does_not_shift(
     a_visit: Visit, inspected: Api, inspected_app: RunningApp, width: int

@@ -244,6 +244,7 @@ async def assert_unlisted(site: Site, ids: Collection[str]) -> None:
         assert [post_id for post_id in ids if post_id in text] == [], path
 
 
+@pytest.mark.nightly
 async def test_a_closed_tab_leaves_nothing_of_the_tour(at_step: Visit, toured: Api, toured_app: RunningApp) -> None:
     await write_a_post(toured)
     site = Site(toured.session, toured_app.url)
@@ -276,6 +277,7 @@ async def test_a_closed_tab_leaves_nothing_of_the_tour(at_step: Visit, toured: A
         assert of_tour(await front_page.locator("[data-known-users]").inner_text()) == []
 
 
+@pytest.mark.nightly
 async def test_a_killed_host_leaves_nothing_of_the_tour(
     browser: Browser, emulator: EmulatorThread, tmp_path: Path
 ) -> None:
@@ -298,6 +300,7 @@ async def test_a_killed_host_leaves_nothing_of_the_tour(
             await eventually(is_clean, deadline_s=60)
 
 
+@pytest.mark.nightly
 async def test_no_command_reaches_what_others_wrote(at_step: Visit, toured: Api, toured_app: RunningApp) -> None:
     """Press everything that can be pressed, on every step, with a real user's post as the newest. Close each tab."""
     author = await toured.new_user()
@@ -382,6 +385,7 @@ async def test_an_idle_visit_is_ended() -> None:
     assert visits.kept() == set()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("step", range(1, 8))
 async def test_the_sheet_of_a_phone_does_not_hide_the_button(at_step: Visit, step: int) -> None:
     async with at_step(step, viewport=PHONE) as page:
@@ -395,6 +399,7 @@ async def test_the_sheet_of_a_phone_does_not_hide_the_button(at_step: Visit, ste
         assert await page.locator(".actions").evaluate(BACKGROUND) != TRANSPARENT
 
 
+@pytest.mark.nightly
 async def test_the_sheet_of_a_phone_does_not_hide_the_measurement(at_step: Visit) -> None:
     async with at_step(2, viewport=PHONE) as page:
         await press(page, "Write a post", "done after")
@@ -414,6 +419,7 @@ async def test_fifty_likes_are_a_few_transactions(at_step: Visit) -> None:
         await expect(likes).to_contain_text(re.compile(r"\d × batch, \d patches and 50 creates in all"))
 
 
+@pytest.mark.nightly
 async def test_a_rename_reaches_a_thousand_comments(at_step: Visit) -> None:
     async with at_step(4) as page:
         assert await page.get_by_role("button", name="Rename", exact=True).is_disabled()
@@ -442,6 +448,7 @@ async def test_the_session_token_shows_the_own_write(
         await expect(reads.locator(".charge")).to_have_text(f"{sum(map(float, charges)):.2f} RU")
 
 
+@pytest.mark.nightly
 async def test_a_hot_partition_refuses_requests(
     at_step: Visit, toured_app: RunningApp, emulator: EmulatorThread
 ) -> None:
@@ -454,6 +461,7 @@ async def test_a_hot_partition_refuses_requests(
         await expect(load.get_by_role("tab", name="Load")).to_have_attribute("aria-selected", "true")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("step", range(1, 8))
 async def test_a_step_can_be_left_halfway(
     at_step: Visit, toured_app: RunningApp, emulator: EmulatorThread, step: int
@@ -466,6 +474,7 @@ async def test_a_step_can_be_left_halfway(
         await expect(page.locator("[data-bill] tr")).to_have_count(4)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("step", [5, 6, 7])
 async def test_a_closed_tab_sets_its_switch_back(at_step: Visit, emulator: EmulatorThread, step: int) -> None:
     async with at_step(step) as page:
@@ -477,6 +486,7 @@ async def test_a_closed_tab_sets_its_switch_back(at_step: Visit, emulator: Emula
         await eventually(lambda: is_quiet(emulator), deadline_s=SOON_S)
 
 
+@pytest.mark.nightly
 async def test_everything_is_right_after_the_faults(at_step: Visit) -> None:
     async with at_step(7) as page:
         await page.get_by_role("button", name="Rename and like", exact=True).click()
@@ -487,6 +497,7 @@ async def test_everything_is_right_after_the_faults(at_step: Visit) -> None:
         assert not any("answered with" in line for line in lines)
 
 
+@pytest.mark.nightly
 async def test_other_visitors_are_told_and_not_hit_while_the_database_fails(
     at_step: Visit, toured: Api, toured_app: RunningApp, emulator: EmulatorThread
 ) -> None:
@@ -512,6 +523,7 @@ async def test_other_visitors_are_told_and_not_hit_while_the_database_fails(
         await expect(notice).to_have_text("", timeout=WAIT_MS)
 
 
+@pytest.mark.nightly
 async def test_comments_that_were_prepared_in_part_are_completed(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tour, "open_blog", AsyncMock(return_value=blog.stored))
     with blog.emulator.faults.during("503 operation=batch container=posts probability=0.5 seed=1"):
@@ -543,6 +555,7 @@ async def test_the_bill_follows_the_load(at_step: Visit) -> None:
         assert [row.split("\t") for row in rows][-1] == ["This blog", "2,269", "133"]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("step", range(1, 9))
 async def test_steps_are_accessible(at_step: Visit, step: int) -> None:
     # A color in the middle of an animation has no contrast that counts.
@@ -553,6 +566,7 @@ async def test_steps_are_accessible(at_step: Visit, step: int) -> None:
         assert [one["id"] for one in found["violations"] if one["impact"] in ("serious", "critical")] == []
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("step", range(1, 9))
 async def test_steps_fit_on_a_narrow_phone(at_step: Visit, step: int) -> None:
     async with at_step(step, viewport={"width": 320, "height": 640}) as page:
@@ -561,6 +575,7 @@ async def test_steps_fit_on_a_narrow_phone(at_step: Visit, step: int) -> None:
         assert len(set(heights)) <= 1
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("step", [3, 6])
 async def test_a_result_does_not_move_a_phone_s_page(at_step: Visit, step: int) -> None:
     async with at_step(step, viewport=PHONE) as page:

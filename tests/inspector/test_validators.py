@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.api import Api
 from tests.running_app import RunningApp
 from tests.web.pages import ParsedPage, Site
 from tests.web.validation import NEEDS_VNU, errors_in, pages_of, save_pages
 
 
+@pytest.mark.nightly
 @NEEDS_VNU
 async def test_every_page_with_the_inspector_is_valid_html(
     inspected: Api, inspected_app: RunningApp, tmp_path: Path

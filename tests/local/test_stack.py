@@ -181,6 +181,7 @@ async def test_an_edit_reloads_the_app_and_restarts_nothing(tmp_path: Path, http
             await http.get(running.url)
 
 
+@pytest.mark.nightly
 async def test_the_host_is_restarted_after_a_function_exceeds_its_timeout(tmp_path: Path, http: ClientSession) -> None:
     app_dir = write_app(
         tmp_path, APP + "@app.route(route='hang')\ndef hang(req):\n    import time\n    time.sleep(60)\n"

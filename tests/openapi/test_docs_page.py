@@ -109,6 +109,7 @@ async def feed_with_one_post(api: Api) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("device", [PHONE, DESKTOP], ids=["phone", "desktop"])
 async def test_the_page_is_accessible_fits_and_does_not_shift(
     app: RunningApp, browser: Browser, device: dict[str, Any]
@@ -140,6 +141,7 @@ async def violations(page: Page) -> list[str]:
     return [f"{one['id']}: {[node['html'] for node in one['nodes']]}" for one in await found_by_axe(page)]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("device", [PHONE, DESKTOP], ids=["phone", "desktop"])
 async def test_an_address_with_an_error_scrolls_to_it_without_shifts(
     app: RunningApp, browser: Browser, device: dict[str, Any]

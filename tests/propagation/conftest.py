@@ -1,4 +1,4 @@
-"""Runs every test with both implementations of the transactions."""
+"""Runs every test with batches, and at night also with the article's stored procedures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shared.propagation import copies
 from tests.blog import Blog, EmulatorThread, new_blog
 
 
-@pytest.fixture(params=["batch", "procedure"])
+@pytest.fixture(params=["batch", pytest.param("procedure", marks=pytest.mark.nightly)])
 async def blog(emulator: EmulatorThread, request: pytest.FixtureRequest) -> AsyncIterator[Blog]:
     async with new_blog(emulator, request.param) as provisioned:
         yield provisioned

@@ -79,6 +79,7 @@ def _renames(operation: Operation) -> bool:
     return operation.name in {"batch posts", "updateUsernames posts"}
 
 
+@pytest.mark.nightly
 async def test_a_rename_that_exceeds_the_deadline_progresses_with_every_delivery(
     blog: Blog, gated: Blog, gateway: Gateway, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -134,6 +135,7 @@ async def test_the_likes_of_a_deleted_post_expire_over_several_deliveries(
     assert await likes_left() == 0
 
 
+@pytest.mark.nightly
 async def test_changes_behind_a_long_rename_are_handled(blog: Blog, gated: Blog, gateway: Gateway) -> None:
     renamed = await _renamed(blog, posts=10)
     others = [await _user(blog) for _ in range(49)]

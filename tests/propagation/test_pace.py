@@ -56,6 +56,7 @@ def _renames(operation: Operation) -> bool:
     return operation.name in {"batch posts", "updateUsernames posts"}
 
 
+@pytest.mark.nightly
 async def test_all_renames_of_a_delivery_share_one_limit_on_transactions(
     blog: Blog, gated: Blog, gateway: Gateway
 ) -> None:

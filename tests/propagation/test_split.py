@@ -25,6 +25,7 @@ from tests.running_app import running_app
 _WAIT_S = 60
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("way", ["batch", "procedure"])
 async def test_nothing_is_lost_when_partitions_split_during_writes(tmp_path: Path, way: TransactionMode) -> None:
     posts: list[Json] = []

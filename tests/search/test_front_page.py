@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
 from playwright.async_api import Browser, expect
 
 from shared.data.posts import FRONT_PAGE_LENGTH
@@ -17,6 +18,7 @@ from tests.web.pages import Site
 NOTE = "Older posts are in the search."
 
 
+@pytest.mark.nightly
 async def test_the_front_page_mentions_older_posts_at_its_end_and_only_if_it_is_full(
     browser: Browser, searched: Api, searched_app: RunningApp
 ) -> None:

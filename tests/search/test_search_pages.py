@@ -39,6 +39,7 @@ async def posted(api: Api, author: Json, title: str, content: str, *, word: str)
     return post
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("device", [PHONE, DESKTOP], ids=["phone", "desktop"])
 async def test_a_visitor_finds_a_post(
     browser: Browser, searched: Api, searched_app: RunningApp, author: Json, device: dict[str, Any]

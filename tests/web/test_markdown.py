@@ -222,6 +222,7 @@ def tables(columns: int, cell: str) -> str:
     return head + f"{cell}\n" * ((LONGEST - len(head)) // (len(cell) + 1))
 
 
+@pytest.mark.nightly
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(long_texts() | st.builds(tables, st.integers(1, 20_000), st.sampled_from(["a", "|", "|a", "a|b"])))
 def test_the_longest_post_is_rendered_in_bounded_time(text: str) -> None:
@@ -264,6 +265,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the greatest memory use in kilobytes")
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_text_is_rendered_in_bounded_memory(name: str) -> None:

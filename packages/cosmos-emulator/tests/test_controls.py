@@ -480,6 +480,7 @@ async def test_a_restored_account_and_its_snapshots_survive_a_restart(tmp_path: 
         assert await ids_in(container) == ["a"]
 
 
+@pytest.mark.nightly
 async def test_a_kill_leaves_the_account_before_or_after_a_restore(tmp_path: Path) -> None:
     """The process is killed while it restores again and again, and the account changes in between."""
     contents = {"small": ["a"], "large": [f"{number:02}" for number in range(30)]}
@@ -538,6 +539,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.nightly
 async def test_a_kill_leaves_a_snapshot_before_or_after_its_replacement(tmp_path: Path) -> None:
     """The process is killed before each of the renames that replace the snapshot."""
     before = tmp_path / "before"

@@ -286,6 +286,7 @@ async def _blocked_write(container: ContainerProxy) -> asyncio.Task[Any]:
     raise AssertionError
 
 
+@pytest.mark.nightly
 async def test_deleting_a_container_during_writes_leaves_no_files(tmp_path: Path) -> None:
     settings = EmulatorSettings(data_dir=tmp_path, script_time_limit_s=2)
     async with emulator_client(settings) as client:

@@ -39,6 +39,7 @@ def split(code: str) -> tuple[str, str, str]:
 PYTHON = {code.split("\n", 1)[0].removeprefix("# "): code for code in blocks("testing.md", "python")}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", [name for name in PYTHON if "unittest" not in name])
 def test_the_pytest_examples_pass(pytester: pytest.Pytester, name: str) -> None:
     pytester.makeini("[pytest]\nfilterwarnings = error\nasyncio_default_fixture_loop_scope = function\n")
@@ -49,6 +50,7 @@ def test_the_pytest_examples_pass(pytester: pytest.Pytester, name: str) -> None:
     result.assert_outcomes(passed=PYTHON[name].count("def test_"))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", [name for name in PYTHON if "unittest" in name])
 def test_the_unittest_examples_pass(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text(PYTHON[name], encoding="utf-8")

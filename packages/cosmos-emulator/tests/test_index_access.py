@@ -133,6 +133,7 @@ def runner() -> Iterator[asyncio.Runner]:
         yield running
 
 
+@pytest.mark.nightly
 @settings(max_examples=75, suppress_health_check=list(HealthCheck))
 @given(
     policy=policies(),

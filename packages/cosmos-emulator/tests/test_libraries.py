@@ -26,6 +26,7 @@ def test_the_readme_names_the_libraries_that_work() -> None:
     assert [(name, tried) for name, _, tried in rows] == [(one.name, one.tried) for one in LIBRARIES if not one.fault]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("end", "passed", "reason"),
     [

@@ -195,6 +195,7 @@ async def limited() -> AsyncIterator[tuple[int, CosmosClient]]:
         yield process.pid, client
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows the descriptors of another process")
 async def test_few_descriptors_suffice_for_many_containers(limited: tuple[int, CosmosClient]) -> None:
     pid, client = limited
@@ -218,6 +219,7 @@ async def test_few_descriptors_suffice_for_many_containers(limited: tuple[int, C
         assert len(await _ids(one, partition_key="p")) == CONTAINERS // 10
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows the descriptors of another process")
 async def test_few_descriptors_suffice_for_many_partitions(limited: tuple[int, CosmosClient]) -> None:
     pid, client = limited

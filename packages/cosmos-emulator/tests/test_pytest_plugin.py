@@ -294,6 +294,7 @@ def test_a_hanging_request_ends_with_its_test(project: pytest.Pytester) -> None:
     )
 
 
+@pytest.mark.nightly
 def test_accounts_are_isolated_between_parallel_workers(project: pytest.Pytester) -> None:
     passes(
         project,

@@ -126,6 +126,7 @@ async def test_a_point_read_completes_while_a_long_request_runs(
     assert sum(one < READ_S for one in times_s) >= 0.9 * len(times_s), times_s
 
 
+@pytest.mark.nightly
 @pytest.mark.asyncio(loop_scope="module")
 async def test_many_long_queries_take_turns(stored: ContainerProxy, clock_s: Callable[[], float]) -> None:
     queries = [f"SELECT VALUE COUNT(1) {CUBE} WHERE x < {number + 5}" for number in range(4)]
@@ -200,6 +201,7 @@ LATER_RESULTS: dict[str, list[Any]] = {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("query", LATER_RESULTS)
 async def test_a_page_without_a_result_yet_has_a_continuation(
     raw: RawClient, cube: list[int], container: ContainerProxy, query: str, monkeypatch: pytest.MonkeyPatch

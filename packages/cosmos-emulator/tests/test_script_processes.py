@@ -104,6 +104,7 @@ async def test_an_emulator_without_scripts_has_no_children() -> None:
         assert children(process.pid) == []
 
 
+@pytest.mark.nightly
 async def test_other_requests_are_served_while_an_overdue_script_is_killed() -> None:
     async with emulator_process("--memory") as (process, endpoint), connected(endpoint) as client:
         scripts = await scripts_of(client)
@@ -143,6 +144,7 @@ async def test_an_externally_killed_process_fails_only_its_script(number: signal
         assert await scripts.answer(7) == 7
 
 
+@pytest.mark.nightly
 async def test_the_sdk_retries_a_script_whose_process_was_killed() -> None:
     async with emulator_process("--memory") as (process, endpoint), connected(endpoint) as client:
         scripts = await scripts_of(client)
@@ -170,6 +172,7 @@ async def test_externally_killed_idle_processes_are_replaced() -> None:
         await eventually(lambda: not any(map(has_ended, children(process.pid))))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "loop", ["", "for (;;);", UNINTERRUPTIBLE, CONVERTED], ids=["idle", "endless", "uninterruptible", "converted"]
 )

@@ -134,6 +134,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("scenario", [*SCENARIOS, EXAMPLE])
 @pytest.mark.parametrize("language", PROGRAMS)
 async def test_a_scenario_passes_with_the_sdk(shared: Path, language: str, scenario: str) -> None:

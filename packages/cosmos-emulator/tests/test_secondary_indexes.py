@@ -390,6 +390,7 @@ async def test_items_that_move_or_go_before_a_failed_page_is_applied_again_leave
     await eventually(becomes(index, [("1", "pen")], "product"))
 
 
+@pytest.mark.nightly
 async def test_kills_lose_nothing_of_an_index(tmp_path: Path) -> None:
     """Each process is killed while the index is being built or follows, after writes that move and delete items."""
     expected: dict[str, str] = {}

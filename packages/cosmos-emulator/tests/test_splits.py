@@ -497,6 +497,7 @@ async def test_a_container_can_be_deleted_while_it_is_split(
             await splitting
 
 
+@pytest.mark.nightly
 async def test_each_child_has_its_share_of_the_throughput(emulator: CosmosEmulator, filled: ContainerProxy) -> None:
     emulator.settings.throttle = True
     await filled.replace_throughput(12_000)
@@ -570,6 +571,7 @@ def files_in(directory: Path) -> list[str]:
     return sorted(path.name for path in directory.glob("*/*.sqlite"))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("moment", "partitions"), [("before the commit", 1), ("after the commit", 2)])
 async def test_a_kill_leaves_either_the_parent_or_its_children(tmp_path: Path, moment: str, partitions: int) -> None:
     settings = EmulatorSettings(data_dir=tmp_path)

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SOURCE = Path(__file__).parents[1] / "src"
 HELPERS = """
 from cosmos_emulator import AdjustableClock, CosmosAccount, CosmosError, Fault, FaultRule
@@ -32,6 +34,7 @@ def status_of(error: CosmosError, account: CosmosAccount) -> int:
 """
 
 
+@pytest.mark.nightly
 def test_mypy_knows_the_types_of_test_helpers_and_no_others(tmp_path: Path) -> None:
     helpers = tmp_path / "helpers.py"
     helpers.write_text(HELPERS, encoding="utf-8")

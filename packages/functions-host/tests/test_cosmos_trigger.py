@@ -293,6 +293,7 @@ async def test_the_admin_api_triggers_a_cosmos_function(account: Account, tmp_pa
     assert (statuses, delivered) == ([202, 400], ["manual"])
 
 
+@pytest.mark.nightly
 async def test_an_unavailable_account_is_retried_and_its_feed_continued(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -89,6 +89,7 @@ async def test_another_host_takes_over_the_leases_and_the_batch_of_a_killed_host
         assert {record["retry"] for record in calls.read()} == {0}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("partitions", [4])
 async def test_changes_arrive_in_order_per_logical_partition_while_hosts_start_and_stop(
     app_dir: Path, account: Account
@@ -113,6 +114,7 @@ async def test_changes_arrive_in_order_per_logical_partition_while_hosts_start_a
     assert first_deliveries(calls) == {f"p{pk}": list(range(20)) for pk in range(8)}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("partitions", [6])
 async def test_two_of_three_hosts_take_over_when_the_third_is_killed(app_dir: Path, account: Account) -> None:
     last_round = 23
@@ -211,6 +213,7 @@ async def test_an_invalid_app_exits_1_with_the_reason(tmp_path: Path) -> None:
     assert b"Could not find top level function app" in stderr
 
 
+@pytest.mark.nightly
 @needs_sigterm
 async def test_a_hanging_sync_function_does_not_block_the_exit(tmp_path: Path) -> None:
     source = "import logging, threading\n"
@@ -295,6 +298,7 @@ async def test_a_timer_over_the_timeout_ends_the_host(tmp_path: Path) -> None:
         assert "exceeded by function 'tick'" in host.log.read_text()
 
 
+@pytest.mark.nightly
 @needs_sigterm
 async def test_each_attempt_gets_the_whole_timeout(tmp_path: Path, account: Account) -> None:
     body = f"{RECORD.strip()}\n    await asyncio.sleep(1)\n    if retry_count < 3: raise ValueError"

@@ -72,6 +72,7 @@ async def test_a_change_of_the_same_size_within_a_second_is_loaded(app_dir: Path
         await eventually(shows(http, host, f"200 two {host.process.pid}"))
 
 
+@pytest.mark.nightly
 async def test_a_new_function_and_new_settings_are_loaded(app_dir: Path, http: ClientSession) -> None:
     async with host_process(app_dir, "a", {}, reload=True) as host:
         (app_dir / "new.py").write_text("import os\nNAME = os.environ.get('GREETING')\n")
@@ -113,6 +114,7 @@ async def test_a_broken_change_is_reported_and_the_next_one_recovers(
         assert await host.terminate() == 0
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 async def test_signals_stop_a_host_that_waits_for_a_change(
     app_dir: Path, http: ClientSession, number: signal.Signals
@@ -126,6 +128,7 @@ async def test_signals_stop_a_host_that_waits_for_a_change(
         assert await asyncio.wait_for(host.process.wait(), 60) == 0
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 async def test_signals_stop_a_reloaded_host(app_dir: Path, http: ClientSession, number: signal.Signals) -> None:
     async with host_process(app_dir, "a", {}, reload=True) as host:
@@ -138,6 +141,7 @@ async def test_signals_stop_a_reloaded_host(app_dir: Path, http: ClientSession, 
         assert "Traceback" not in host.log.read_text()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 async def test_signals_stop_a_host_that_loads_its_app(app_dir: Path, number: signal.Signals) -> None:
     (app_dir / "part.py").write_text("import threading\nopen('loading', 'w').close()\nthreading.Event().wait()\n")
@@ -153,6 +157,7 @@ async def test_signals_stop_a_host_that_loads_its_app(app_dir: Path, number: sig
     assert (process.returncode, log) == (0, b"")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 async def test_a_signal_just_before_the_process_is_replaced_stops_the_host(
     app_dir: Path, number: signal.Signals
@@ -289,6 +294,7 @@ async def test_a_held_host_is_held_only_once(app_dir: Path, http: ClientSession)
         assert await process.wait() == 0
 
 
+@pytest.mark.nightly
 async def test_connections_are_refused_after_a_reloaded_host_stops(app_dir: Path, http: ClientSession) -> None:
     async with host_process(app_dir, "a", {}, reload=True) as host:
         (app_dir / "part.py").write_text(name("two"))

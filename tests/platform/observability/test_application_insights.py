@@ -174,6 +174,7 @@ class LocalTelemetry:
         return list({envelope["tags"]["ai.cloud.role"] for envelope in self._ingestion.envelopes})
 
 
+@pytest.mark.nightly
 async def test_the_local_stack_passes_the_smoke_test(
     monitored_api: Api, monitored_app: RunningApp, ingestion: Ingestion
 ) -> None:

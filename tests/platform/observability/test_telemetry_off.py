@@ -10,6 +10,8 @@ import pytest
 
 from shared.platform.observability import spans
 
+pytestmark = pytest.mark.nightly
+
 _REPOSITORY = Path(__file__).parents[3]
 _BEYOND_THE_API = ("opentelemetry.sdk", "opentelemetry.exporter", "opentelemetry.instrumentation", "azure.monitor")
 _LOADED = f"print(*sorted(name for name in sys.modules if name.startswith({_BEYOND_THE_API})))"

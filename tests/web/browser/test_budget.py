@@ -52,6 +52,7 @@ async def test_no_page_scrolls_sideways(app: RunningApp, api: Api, page: Page) -
             assert await page.evaluate("document.documentElement.scrollWidth") <= width, (path, width)
 
 
+@pytest.mark.nightly
 async def test_the_longest_username_fits_on_every_page(visit: Visit, api: Api) -> None:
     user = (await api.create_user(unique("W").ljust(30, "W"))).body
     post = await api.new_post(user)

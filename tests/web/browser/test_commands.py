@@ -146,6 +146,7 @@ async def test_only_the_author_can_use_the_editor_of_a_post(visit: Visit, api: A
     await expect(grace.page.get_by_role("button", name="Save")).to_be_enabled()
 
 
+@pytest.mark.nightly
 async def test_going_back_does_not_show_a_deleted_post(visit: Visit, api: Api) -> None:
     author = await api.new_user()
     kept, post = await api.new_post(author), await api.new_post(author)
@@ -187,6 +188,7 @@ async def test_going_back_to_a_deleted_post_with_ones_own_comment_leaves_it(visi
     await expect(ada.page).to_have_url(f"{ada.url}/")
 
 
+@pytest.mark.nightly
 async def test_going_back_shows_ones_own_comments_and_likes(visit: Visit, api: Api) -> None:
     post = await api.new_post(await api.new_user())
     ada = await visit(f"/posts/{post['id']}")
@@ -292,6 +294,7 @@ async def test_a_deleted_account_is_not_offered_again(visit: Visit) -> None:
     await expect(ada.dialog.get_by_role("button", name=username)).to_have_count(0)
 
 
+@pytest.mark.nightly
 async def test_a_deleted_account_is_not_offered_in_another_tab(visit: Visit, api: Api) -> None:
     user = await api.new_user()
     ada = await visit(f"/users/{user['id']}")
@@ -538,6 +541,7 @@ async def test_the_header_of_a_post_has_the_direction_of_its_title(
         assert await element.evaluate("one => getComputedStyle(one).direction") == direction, selector
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("text", "direction"), [("שלום", "rtl"), ("Hello", "ltr")])
 async def test_cards_and_comments_have_the_direction_of_their_text(
     visit: Visit, api: Api, text: str, direction: str

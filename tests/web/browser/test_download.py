@@ -87,6 +87,7 @@ async def test_nobody_else_sees_it(visit: Visit, api: Api, user: Json) -> None:
     await expect(button_of(person)).to_be_hidden()
 
 
+@pytest.mark.nightly
 async def test_a_busy_blog_only_delays_it(visit: Visit, user: Json) -> None:
     person = await at_home(visit, user)
     person.expected.append("503 (Service Unavailable)")

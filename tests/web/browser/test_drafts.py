@@ -130,6 +130,7 @@ async def test_a_draft_is_offered_when_its_author_signs_in(visit: Visit, api: Ap
     await expect(tab.title).to_have_value("By Ada")
 
 
+@pytest.mark.nightly
 async def test_someone_else_continues_an_open_draft_as_a_copy(visit: Visit, api: Api) -> None:
     author = await api.new_user()
     ada, tab = await with_a_draft(visit, author)
@@ -144,6 +145,7 @@ async def test_someone_else_continues_an_open_draft_as_a_copy(visit: Visit, api:
     await expect(tab.title).to_have_value("By Ada")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("is_old", [True, False])
 async def test_a_draft_without_a_user_is_offered_to_anybody(visit: Visit, is_old: bool) -> None:
     ada = await visit("/write")
@@ -162,6 +164,7 @@ async def test_a_draft_without_a_user_is_offered_to_anybody(visit: Visit, is_old
     await expect(tab.title).to_have_value("Unfinished")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("is_signed_in", [True, False])
 async def test_the_editor_shows_others_the_post_and_not_its_draft(visit: Visit, api: Api, is_signed_in: bool) -> None:
     author = await api.new_user()
@@ -190,6 +193,7 @@ async def test_the_editor_shows_others_the_post_and_not_its_draft(visit: Visit, 
     await expect(tab.text).to_have_value("A *draft*.")
 
 
+@pytest.mark.nightly
 async def test_publishing_in_one_tab_leaves_the_draft_of_another(visit: Visit) -> None:
     ada = await visit("/write")
     await ada.sign_up()
@@ -273,6 +277,7 @@ async def test_the_draft_of_a_closed_tab_is_back(visit: Visit) -> None:
     await expect(tab.toggle).to_be_hidden()
 
 
+@pytest.mark.nightly
 async def test_several_drafts_are_a_list_to_continue_or_delete(visit: Visit) -> None:
     ada = await visit()
     tabs = [await new_tab(ada), await new_tab(ada), await new_tab(ada)]
@@ -307,6 +312,7 @@ async def test_several_drafts_are_a_list_to_continue_or_delete(visit: Visit) -> 
     await expect(tab.drafts).to_contain_text(["Draft 1"])
 
 
+@pytest.mark.nightly
 async def test_cancel_says_that_a_draft_is_kept(visit: Visit, api: Api) -> None:
     author = await api.new_user()
     post = await api.new_post(author)
@@ -391,6 +397,7 @@ async def test_publishing_and_saving_are_confirmed(visit: Visit, width: int) -> 
     await expect(ada.page.locator(".prose")).to_have_text("Other text.")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("width", [390, 1280])
 async def test_messages_do_not_cover_what_they_announce(visit: Visit, api: Api, width: int) -> None:
     post = await api.new_post(await api.new_user())

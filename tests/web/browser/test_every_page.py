@@ -56,6 +56,7 @@ async def test_pages_are_accessible_and_report_no_errors(
     assert await violations(ada.page) == []
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("device", [PHONE, DESKTOP], ids=["phone", "desktop"])
 async def test_pages_do_not_shift_for_someone_signed_in(
     visit: Visit, api: Api, post: Json, device: dict[str, Any]

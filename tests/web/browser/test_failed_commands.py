@@ -31,6 +31,7 @@ async def lose_an_answer(person: Person, method: str, pattern: str) -> None:
     await person.page.route(pattern, lose)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("status", FAILURES)
 async def test_a_like_that_fails_is_taken_back(visit: Visit, api: Api, status: int | None) -> None:
     post = await api.new_post(await api.new_user())
@@ -118,6 +119,7 @@ async def test_the_focus_stays_on_the_button_of_a_deletion_that_fails(visit: Vis
     await expect(button).to_be_focused()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("form", ["rename", "delete-account", "editor"])
 async def test_the_focus_stays_on_the_button_of_a_form_that_fails(visit: Visit, api: Api, form: str) -> None:
     user = await api.new_user()
@@ -174,6 +176,7 @@ async def test_a_comment_repeated_after_a_lost_answer_exists_once(visit: Visit, 
     assert [item["content"] for item in (await api.list_comments(post["id"])).body["items"]] == ["Well put."]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("space", ["", " "])
 async def test_an_edit_repeated_after_a_lost_answer_is_saved(visit: Visit, api: Api, space: str) -> None:
     author = await api.new_user()
@@ -261,6 +264,7 @@ async def test_half_an_answer_about_a_like_keeps_the_like(visit: Visit, api: Api
     await expect(ada.page.locator("[data-like-count]")).to_have_text("1")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", ["comment", "post", "account"])
 async def test_a_deletion_repeated_after_a_lost_answer_succeeds(visit: Visit, api: Api, kind: str) -> None:
     user = await api.new_user()
@@ -433,6 +437,7 @@ async def test_a_draft_survives_a_closed_tab_and_can_be_discarded(visit: Visit) 
     await expect(ada.page.get_by_label("Title")).to_have_value("")
 
 
+@pytest.mark.nightly
 async def test_a_draft_survives_a_browser_that_restores_fields(visit: Visit) -> None:
     ada = await visit("/write")
     await ada.page.get_by_label("Text").fill("Unfinished")

@@ -135,6 +135,7 @@ async def test_a_reader_is_never_redirected(visit: Visit, post: Json) -> None:
     assert paths(reader) == [f"/posts/{post['id']}"]
 
 
+@pytest.mark.nightly
 async def test_after_the_session_expires_nothing_written_is_lost(visit: Visit, post: Json) -> None:
     ada = await visit(f"/posts/{post['id']}")
     name = await register(ada)
@@ -235,6 +236,7 @@ async def test_a_command_of_somebody_else_is_refused_with_advice(visit: Visit, p
     await expect(ada.page.get_by_label("Your comment")).to_have_value("As Grace.")
 
 
+@pytest.mark.nightly
 async def test_tabs_share_the_session(visit: Visit, post: Json) -> None:
     ada = await visit()
     name = await register(ada)
@@ -250,6 +252,7 @@ async def test_tabs_share_the_session(visit: Visit, post: Json) -> None:
     other.assert_no_errors()
 
 
+@pytest.mark.nightly
 async def test_an_outage_does_not_make_them_someone_without_a_user(visit: Visit) -> None:
     ada = await visit()
     name = await register(ada)

@@ -17,7 +17,7 @@ from tests.browser import expect
 if TYPE_CHECKING:
     from playwright.async_api import Dialog, Route
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.nightly]
 
 
 async def test_items_are_shown_page_by_page(explorer: Explorer, orders: ContainerProxy) -> None:

@@ -22,7 +22,7 @@ from tests.browser import expect
 if TYPE_CHECKING:
     from playwright.async_api import Route
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.nightly]
 
 
 async def test_the_change_feed_shows_changes_as_they_happen(explorer: Explorer, orders: ContainerProxy) -> None:

@@ -119,6 +119,7 @@ async def test_an_address_that_cannot_be_decoded_is_explained(explorer: Explorer
     assert explorer.log.errors == []
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
 async def test_every_view_is_accessible_and_fits(
     explorer: Explorer, orders: ContainerProxy, viewport: dict[str, int]

@@ -48,6 +48,7 @@ def _install() -> None:
         pytest.skip(f"npm failed to install the JavaScript SDK: {' '.join(result.stderr.split())[:300]}")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("suite", [path.name for path in sorted(HERE.glob("*.test.js"))])
 async def test_the_javascript_sdk_works(emulator: CosmosEmulator, node: str, suite: str) -> None:
     environment = {"COSMOS_ENDPOINT": emulator.endpoint, "COSMOS_KEY": emulator.key}

@@ -164,6 +164,7 @@ def _assert_ends_in_time(statements: str) -> None:
     assert time.perf_counter() - started < 5
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "statements",
     [
@@ -188,6 +189,7 @@ def test_enormous_nested_arrays_end_in_time(call: str) -> None:
     _assert_ends_in_time(f"const a = []; a.length = 2 ** 32 - 1; [a].{call};")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "call", ["indexOf(n)", "includes(n)", "lastIndexOf(n)", "split(n)", "replace(n, '')", "replaceAll(n, '')"]
 )

@@ -56,6 +56,7 @@ def test_an_uninterruptible_script_is_rolled_back_and_the_next_script_runs(loop:
     assert result_of("function () { __.response.setBody('alive'); }") == "alive"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 def test_a_loop_times_out_in_every_position(way: Callable[[str], str]) -> None:
     body = way(UNINTERRUPTIBLE["regular expressions with Unicode properties"])
@@ -63,6 +64,7 @@ def test_a_loop_times_out_in_every_position(way: Callable[[str], str]) -> None:
     assert_timed_out(lambda: execute(MemoryOperations({"id": "1"}), body, limits=LIMITS), "underTest")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("loop", UNINTERRUPTIBLE.values(), ids=UNINTERRUPTIBLE)
 def test_an_uninterruptible_function_times_out(loop: str) -> None:
     with UdfRuntime({"f": f"() => {{ {loop} }}"}, LIMITS) as runtime:
