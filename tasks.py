@@ -91,16 +91,15 @@ def test_all() -> None:
     setup()
     os.environ.setdefault("WINGS", "all")
     _test()
-    python("-m", "tests.chaos", "--seed", os.environ.get("CHAOS_SEED", str(int(time.time()))))
+    python("-m", "checks.chaos", "--seed", os.environ.get("CHAOS_SEED", str(int(time.time()))))
     if sys.platform == "linux":
         python("-m", "tests.soak", "2", cwd=ROOT / PACKAGES[0])
 
 
 def _test(*options: str) -> None:
-    # These start Microsoft's programs, which take the whole machine, and have tasks of their own.
-    elsewhere = ("tests/real_host", "tests/test_azure_functions_runtime.py")
     for folder in (".", *PACKAGES):
-        _pytest(*options, *(f"--ignore={path}" for path in elsewhere), folder=folder)
+        # Starts Microsoft's program, which takes the whole machine, and has a task of its own.
+        _pytest(*options, "--ignore=tests/real_host", folder=folder)
 
 
 @task
@@ -170,14 +169,14 @@ def test_runtime() -> None:
     """Test the app with Microsoft's worker library (needs Python 3.13)."""
     setup()
     os.environ["REQUIRE_AZURE_FUNCTIONS_RUNTIME"] = "1"
-    python("-m", "pytest", "tests/test_azure_functions_runtime.py")
+    python("-m", "pytest", "checks/azure_runtime/test_azure_functions_runtime.py")
 
 
 @task
 def test_real_host() -> None:
     """Test the app with Microsoft's Functions host (func on PATH or FUNC)."""
     setup()
-    python("-m", "pytest", "tests/real_host")
+    python("-m", "pytest", "checks/real_host")
 
 
 @task
@@ -191,7 +190,7 @@ def test_host_fidelity() -> None:
 def smoke() -> None:
     """Deploy to a new azd environment, check the app, and delete it."""
     setup()
-    python("-m", "tests.smoke")
+    python("-m", "checks.smoke")
 
 
 @task
@@ -267,8 +266,8 @@ def chaos() -> None:
     """Kill hosts and the database under load and check that nothing is lost."""
     setup()
     seed, seeds = os.environ.get("CHAOS_SEED", "1"), os.environ.get("CHAOS_SEEDS", "20")
-    python("-m", "tests.chaos", "--seed", seed, "--seeds", seeds)
-    python("-m", "tests.chaos.scenarios")
+    python("-m", "checks.chaos", "--seed", seed, "--seeds", seeds)
+    python("-m", "checks.chaos.scenarios")
 
 
 @task

@@ -15,8 +15,8 @@ from typing import Any, Literal
 from aiohttp import ClientError, ClientSession
 from playwright.async_api import Browser, Page
 
+from checks.chaos.ports import free_port
 from tests.browser import running_chromium
-from tests.chaos.ports import free_port
 from tests.inspector.animation import Frame, animated
 
 _REPOSITORY = Path(__file__).parents[2]

@@ -20,8 +20,8 @@ from typing import Any
 import pytest
 from aiohttp import ClientConnectionError, ClientSession
 
+from checks.chaos.ports import free_port
 from local.stack import StackError, StackSettings, _require_free
-from tests.chaos.ports import free_port
 from tests.polling import eventually
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM, which stops the whole stack")

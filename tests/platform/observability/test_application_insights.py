@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 from aiohttp import ClientSession
 
+from checks.smoke.checks import check_feed, check_health, check_start_from_zero, check_telemetry
 from shared.platform.database.client import connect
 from shared.platform.settings import Account
 from shared.settings import Settings
@@ -20,7 +21,6 @@ from tests.platform.observability.ingestion import TOKEN, Ingestion
 from tests.platform.observability.sink import TelemetrySink
 from tests.polling import eventually
 from tests.running_app import RunningApp, provisioned, running_app
-from tests.smoke.checks import check_feed, check_health, check_start_from_zero, check_telemetry
 
 CLIENT_ID = "5d3c5b1e-2f0e-4f63-9d53-0f9c2f7f3d11"
 

@@ -1,0 +1,21 @@
+"""A page of every kind. Each check requests them, because a broken template leaves the API as it is."""
+
+from __future__ import annotations
+
+from aiohttp import ClientSession
+
+OF_THE_BLOG = ("/", "/write", "/feed.atom", "/sitemap.xml")
+
+
+def paths(post_id: str, user_id: str) -> tuple[str, ...]:
+    """Return the path of a page of every kind that the site has without the search."""
+    return (*OF_THE_BLOG, f"/posts/{post_id}", f"/posts/{post_id}/edit", f"/users/{user_id}")
+
+
+async def not_shown(session: ClientSession, url: str, post_id: str, user_id: str) -> dict[str, int]:
+    """Return the status of each page that is not shown."""
+    found = {}
+    for path in paths(post_id, user_id):
+        async with session.get(f"{url}{path}") as answer:
+            found[path] = answer.status
+    return {path: status for path, status in found.items() if status != 200}
