@@ -122,7 +122,8 @@ def still_counted(reports: Sequence[Item]) -> list[Item]:
 def expiry_of(item: Item) -> Item:
     """Return the `ttl` with which a stored item expires no later if it is written again; nothing if it never does."""
     ttl = item.get("ttl") or -1
-    return {"ttl": max(1, ttl - int(time.time() - item["_ts"]))} if ttl > 0 else {}
+    age_s = max(0, int(time.time() - item["_ts"]))  # the clock of a host can be slow
+    return {"ttl": max(1, ttl - age_s)} if ttl > 0 else {}
 
 
 def without_reader(report: Item) -> Item:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from moderation import reports
 from moderation.container import NAME
 from moderation.deletions import moderate_comment, moderate_post, moderate_user
-from moderation.models import COUNTED_S, MOST_COUNTED, entry_id, entry_of
+from moderation.models import COUNTED_S, MOST_COUNTED, entry_id, entry_of, expiry_of
 from moderation.reports import ReportNotFound, dismiss, erase_reports, list_reported
 from shared.data.posts import delete_post, edit_post
 from shared.data.username_reservations import reservation_id
@@ -26,6 +27,7 @@ from shared.platform.http.callers import BackEnd
 from shared.platform.models import Item, iso_utc, now
 from shared.propagation import users as propagation
 from tests.blog import Blog, lagging
+from tests.interleaved import Interleaved
 from tests.items import a_comment, a_post, a_user, unique
 from tests.moderation.reporting import REASON, a_commented_post, a_reader, listed, report
 
@@ -145,6 +147,12 @@ async def test_the_list_leaves_out_reports_older_than_thirty_days(blog: Blog, mo
     assert await listed(blog, moderation) == [(post["id"], 1, ["Recent."])]
 
 
+def test_an_entry_does_not_last_longer_if_the_clock_of_the_host_is_slow() -> None:
+    entry = {"ttl": COUNTED_S, "_ts": int(time.time()) + 3}
+
+    assert expiry_of(entry) == {"ttl": COUNTED_S}
+
+
 @pytest.mark.parametrize("ttl", [COUNTED_S, -1])
 async def test_an_erasure_does_not_make_an_entry_last_longer(blog: Blog, moderation: Container, ttl: int) -> None:
     (post, _), reader, other = await a_commented_post(blog), await a_reader(blog), await a_reader(blog)
@@ -153,13 +161,11 @@ async def test_an_erasure_does_not_make_an_entry_last_longer(blog: Blog, moderat
     entry = await moderation.read(entry_id(post["id"], post["id"]), "reported") or {}
     await moderation.patch(entry["id"], "reported", [{"op": "set", "path": "/ttl", "value": ttl}])
 
-    class Past(Container):
-        """A container whose items were written a thousand seconds ago."""
+    async def aged(*arguments: Any, **options: Any) -> list[Any]:
+        """The items as if they were written a thousand seconds ago."""
+        return [item | {"_ts": item["_ts"] - 1000} for item in await moderation.query(*arguments, **options)]
 
-        async def query(self, *arguments: Any, **options: Any) -> list[Any]:
-            return [item | {"_ts": item["_ts"] - 1000} for item in await super().query(*arguments, **options)]
-
-    await erase_reports(Past(moderation.proxy), reader["id"])
+    await erase_reports(Interleaved(moderation, "query", instead=aged), reader["id"])
 
     stored = await moderation.read(entry["id"], "reported") or {}
     assert stored["ttl"] == (pytest.approx(COUNTED_S - 1000, abs=60) if ttl > 0 else -1)
@@ -271,19 +277,14 @@ async def test_a_damaged_report_keeps_no_reasons_of_deleted_users(blog: Blog, mo
     assert "A text of" not in str(await blog.all_items(moderation))
 
 
-class DeletingReader(Container):
+def deleting(reader: Item, blog: Blog, moderation: Container) -> Container:
     """A container in which the reader's account is deleted and erased before the first report is written."""
 
-    def __init__(self, moderation: Container, blog: Blog, reader: Item) -> None:
-        super().__init__(moderation.proxy)
-        self.blog, self.reader, self.is_deleted = blog, reader, False
+    async def delete_reader(*_: object) -> None:
+        await delete_user(blog.users, reader["id"])
+        await erase_reports(blog.container(NAME), reader["id"])
 
-    async def read_latest(self, item_id: str, partition_key: str) -> Item | None:
-        if not self.is_deleted:
-            self.is_deleted = True
-            await delete_user(self.blog.users, self.reader["id"])
-            await erase_reports(Container(self.proxy), self.reader["id"])
-        return await super().read_latest(item_id, partition_key)
+    return Interleaved(moderation, "read_latest", before=delete_reader, times=1)
 
 
 @pytest.mark.parametrize("is_reported", [False, True])
@@ -295,7 +296,7 @@ async def test_a_report_that_is_written_after_the_erasure_of_its_reader_is_withd
         await report(blog, moderation, post, await a_reader(blog))
 
     with pytest.raises(UserNotFound):
-        await report(blog, DeletingReader(moderation, blog, reader), post, reader, "A text of the reader.")
+        await report(blog, deleting(reader, blog, moderation), post, reader, "A text of the reader.")
 
     assert await listed(blog, moderation) == ([(post["id"], 1, [REASON])] if is_reported else [])
     assert reader["id"] not in str(await blog.all_items(moderation))
@@ -350,16 +351,10 @@ async def test_a_ban_of_a_deleted_account_heeds_if_match(blog: Blog, moderation:
     assert await blog.all_items(moderation) == []
 
 
-class Refusing(Container):
-    """A container that refuses new items."""
-
-    async def create(self, item: Item, *, post_trigger: str | None = None) -> Item:
-        raise RuntimeError
-
-
 async def test_no_deletion_is_without_its_audit_item(blog: Blog, moderation: Container) -> None:
     post, comment = await a_commented_post(blog)
-    refusing, given = Refusing(moderation.proxy), {"by": BackEnd(), "reason": "Insults.", "if_match": None}
+    refusing = Interleaved(moderation, "create", refuse=RuntimeError)
+    given: dict[str, Any] = {"by": BackEnd(), "reason": "Insults.", "if_match": None}
     for deletion in (
         moderate_comment(blog.stored, refusing, post["id"], comment["id"], **given),
         moderate_post(blog.stored, refusing, post["id"], **given),
@@ -372,39 +367,26 @@ async def test_no_deletion_is_without_its_audit_item(blog: Blog, moderation: Con
     assert (await blog.users.read(post["userId"], post["userId"]) or {})["type"] == "user"
 
 
-class Resending(Container):
+def resending(container: Container) -> Container:
     """A container whose writes are sent twice, as the SDK does if the response is lost."""
-
-    async def create(self, item: Item, *, post_trigger: str | None = None) -> Item:
-        await super().create(item, post_trigger=post_trigger)
-        return await super().create(item, post_trigger=post_trigger)
-
-    async def replace(self, item: Item, *, etag: str) -> Item:
-        await super().replace(item, etag=etag)
-        return await super().replace(item, etag=etag)
-
-    async def delete(self, item_id: str, partition_key: str, *, etag: str | None = None) -> None:
-        await super().delete(item_id, partition_key, etag=etag)
-        await super().delete(item_id, partition_key, etag=etag)
-
-
-class ResendingAndDeletingReader(DeletingReader, Resending):
-    """Both."""
+    for write in ("create", "replace", "delete"):
+        container = Interleaved(container, write, before=getattr(container, write))
+    return container
 
 
 async def test_writes_whose_responses_are_lost_are_done_once(blog: Blog, moderation: Container) -> None:
     (post, comment), reader, other = await a_commented_post(blog), await a_reader(blog), await a_reader(blog)
-    resending = Resending(moderation.proxy)
-    assert [(await report(blog, resending, post, by))[1] for by in (reader, other)] == [True, True]
+    twice = resending(moderation)
+    assert [(await report(blog, twice, post, by))[1] for by in (reader, other)] == [True, True]
     assert await listed(blog, moderation) == [(post["id"], 2, [REASON, REASON])]
-    await erase_reports(resending, reader["id"])
+    await erase_reports(twice, reader["id"])
     assert await listed(blog, moderation) == [(post["id"], 2, [REASON])]
 
-    await dismiss(resending, entry_id(post["id"], post["id"]), if_match=None)
+    await dismiss(twice, entry_id(post["id"], post["id"]), if_match=None)
     given = {"by": BackEnd(), "reason": "Insults.", "if_match": None}
-    await moderate_comment(blog.stored, resending, post["id"], comment["id"], **given)
-    await moderate_post(blog.stored, resending, post["id"], **given)
-    await moderate_user(blog.stored, resending, post["userId"], bans=True, **given)
+    await moderate_comment(blog.stored, twice, post["id"], comment["id"], **given)
+    await moderate_post(blog.stored, twice, post["id"], **given)
+    await moderate_user(blog.stored, twice, post["userId"], bans=True, **given)
 
     assert [item["itemType"] for item in await blog.all_items(moderation)] == ["comment", "post", "user"]
 
@@ -418,9 +400,13 @@ async def test_a_report_that_is_sent_twice_is_withdrawn_with_its_reader(
         await report(blog, moderation, post, await a_reader(blog))
 
     with pytest.raises(UserNotFound):
-        await report(blog, ResendingAndDeletingReader(moderation, blog, reader), post, reader, "A text of the reader.")
+        await report(blog, deleting(reader, blog, resending(moderation)), post, reader, "A text of the reader.")
 
     assert reader["id"] not in str(await blog.all_items(moderation))
+
+
+async def write_again(container: Container, item_id: str, partition_key: str) -> None:
+    await container.patch(item_id, partition_key, [{"op": "set", "path": "/traceparent", "value": ""}])
 
 
 async def test_a_report_waits_for_many_others(
@@ -430,16 +416,10 @@ async def test_a_report_waits_for_many_others(
     (post, _), reader = await a_commented_post(blog), await a_reader(blog)
     await report(blog, moderation, post, await a_reader(blog))
 
-    class Busy(Container):
-        others = 15
-
-        async def replace(self, item: Item, *, etag: str) -> Item:
-            if self.others:
-                self.others -= 1
-                await self.patch(item["id"], "reported", [{"op": "set", "path": "/traceparent", "value": ""}])
-            return await super().replace(item, etag=etag)
-
-    assert (await report(blog, Busy(moderation.proxy), post, reader))[1]
+    busy = Interleaved(
+        moderation, "replace", before=lambda entry, **_: write_again(moderation, entry["id"], "reported"), times=15
+    )
+    assert (await report(blog, busy, post, reader))[1]
 
 
 async def test_writes_at_the_same_time_end_the_attempts(
@@ -449,11 +429,7 @@ async def test_writes_at_the_same_time_end_the_attempts(
     (post, _), reader = await a_commented_post(blog), await a_reader(blog)
     first, _ = await report(blog, moderation, post, reader)
 
-    class Changing(Container):
-        async def delete(self, item_id: str, partition_key: str, *, etag: str | None = None) -> None:
-            await self.patch(item_id, partition_key, [{"op": "set", "path": "/traceparent", "value": ""}])
-            await super().delete(item_id, partition_key, etag=etag)
-
+    changing = Interleaved(moderation, "delete", before=lambda *key, **_: write_again(moderation, *key))
     with pytest.raises(reports.DatabaseUnavailable):
-        await dismiss(Changing(moderation.proxy), first["id"], if_match=None)
+        await dismiss(changing, first["id"], if_match=None)
     assert await listed(blog, moderation) == [(post["id"], 1, [REASON])]
