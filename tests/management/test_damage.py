@@ -144,6 +144,7 @@ async def _wrong_answers(blog: Blog, app: RunningApp, damages: Iterable[tuple[st
     return wrong
 
 
+@pytest.mark.nightly
 async def test_the_api_never_answers_500_and_verify_names_every_item_it_cannot_answer_with(
     blog: Blog, app: RunningApp
 ) -> None:

@@ -299,6 +299,7 @@ _PENDING = {Kind.NAME, Kind.RENAME, Kind.COPY_MISSING, Kind.COPY_STALE, Kind.COP
 _PENDING |= {Kind.ABANDONED, Kind.FEED_MISSING, Kind.FEED_STALE, Kind.FEED_SURPLUS}
 
 
+@pytest.mark.nightly
 @settings(max_examples=15, suppress_health_check=list(HealthCheck))
 @given(_STEPS)
 async def test_no_state_that_the_app_leaves_is_a_violation(emulator: EmulatorThread, steps: list[str]) -> None:

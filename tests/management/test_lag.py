@@ -235,6 +235,7 @@ async def test_max_limits_the_lag(moved: Blog, clock: Clock, tmp_path: Path) -> 
     assert [result.exit_code for result in results] == [0, 1]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("damage", ["all", "one"])
 async def test_reset_leases_repairs_missing_leases(blog: Blog, tmp_path: Path, damage: str) -> None:
     await _ran_once(blog, tmp_path / "first.log")

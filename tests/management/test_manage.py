@@ -170,7 +170,7 @@ async def test_output_has_escapes_for_what_its_encoding_lacks(blog: Blog) -> Non
     ("command", "output"),
     [
         *((command, "full") for command in ("lag", "seed", "--help")),
-        *((command, "full, also for errors") for command in ("leases reset on_users_changed")),
+        ("leases reset on_users_changed", "full, also for errors"),
         *((command, "closed pipe") for command in ("lag", "provision --check")),
         ("rebuild", "closed pipe, also for errors"),
     ],
@@ -242,6 +242,7 @@ sys.meta_path.insert(0, Interrupting())
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("module", ["typer", "azure.cosmos", "management.commands", "management.comparison"])
 def test_ctrl_c_during_an_import_ends_without_a_traceback(module: str, tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(_INTERRUPTING.format(module=module))

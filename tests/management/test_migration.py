@@ -34,6 +34,7 @@ from tests.running_app import REPOSITORY, environment_of
 PLAN = ArticlePlan(users=3, posts_per_user=Range(1, 2), comments_per_post=Range(0, 2), likes_per_post=Range(0, 2))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("model", [V1, V2, V3], ids=lambda model: model.NAME)
 async def test_a_database_of_the_article_is_copied_and_rebuilt(
     model: type[Model], emulator: EmulatorThread, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

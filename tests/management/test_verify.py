@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import Any
+from dataclasses import replace
 
 import pytest
 
@@ -19,13 +19,13 @@ from shared.data.blog import Blog as ManagedBlog
 from shared.data.posts import delete_post
 from shared.data.username_reservations import reservation_item
 from shared.models.post import short_form
-from shared.platform.database.container import Container
 from shared.platform.deliveries.failures import keep_failure
 from shared.platform.http.callers import BackEnd
 from shared.platform.models import Item
 from shared.propagation import copies
 from shared.propagation.change_feeds import POSTS_CHANGE_FEED
 from tests.blog import Blog
+from tests.interleaved import Interleaved
 from tests.items import a_comment, a_post, a_user
 from tests.management.breakages import (
     ABANDONED_RESERVATIONS,
@@ -168,15 +168,12 @@ async def test_an_abandoned_reservation_is_broken_without_a_living_owner(
 async def test_waiting_ends_when_nothing_is_broken(blog: Blog, seeded: ManagedBlog) -> None:
     """The copy is restored after the first pass found it missing."""
 
-    class ReportingUsers(Container):
-        async def read(self, item_id: str, partition_key: str) -> Item | None:
-            item = await super().read(item_id, partition_key)
-            if item is None:
-                await blog.users.create(short_form(POST))
-            return item
+    async def restore(item: Item | None, *_: object) -> None:
+        if item is None:
+            await blog.users.create(short_form(POST))
 
     await a_missing_copy(blog)
-    watched = ManagedBlog(ReportingUsers(blog.users.proxy), blog.posts, blog.feed, blog.failures)
+    watched = replace(seeded, users=Interleaved(blog.users, "read", after=restore))
 
     assert await asyncio.wait_for(verify_within(watched, seconds=600), 60) == []
 
@@ -190,22 +187,13 @@ async def test_waiting_returns_the_findings_at_the_deadline(blog: Blog, seeded: 
 async def test_changes_during_the_census_are_not_reported(blog: Blog, seeded: ManagedBlog) -> None:
     """The post and its copies change between the two reads of the census."""
 
-    class ChangingUsers(Container):
-        changed = False
+    async def edit(*_: object, **__: object) -> None:
+        await set_on_post(blog, title="Edited", version=POST["version"] + 1)
+        await blog.drain()
 
-        def query_across(self, text: str, parameters: Any, *, page_size: int) -> Any:
-            rows = super().query_across(text, parameters, page_size=page_size)
-            return self._after_an_edit(rows) if "c.type = 'post'" in text else rows
+    users = Interleaved(blog.users, "query_across", before=edit, when=lambda text, *_, **__: "c.type = 'post'" in text)
 
-        async def _after_an_edit(self, rows: Any) -> Any:
-            await set_on_post(blog, title="Edited", version=POST["version"] + 1)
-            await blog.drain()
-            async for row in rows:
-                yield row
-
-    changing = ManagedBlog(ChangingUsers(blog.users.proxy), blog.posts, blog.feed, blog.failures)
-
-    assert await verify(changing) == []
+    assert await verify(replace(seeded, users=users)) == []
 
 
 @pytest.mark.parametrize("command", ["create", "delete"])
@@ -220,23 +208,18 @@ async def test_posts_created_or_deleted_before_the_feed_is_read_are_not_reported
         await blog.posts.create(newest)
         await blog.drain()
 
-    class ChangingFeed(Container):
-        def query_across(self, text: str, parameters: Any, *, page_size: int) -> Any:
-            rows = super().query_across(text, parameters, page_size=page_size)
-            return self._after_a_command(rows) if text == "SELECT * FROM c" else rows
+    async def run_command(*_: object, **__: object) -> None:
+        if command == "create":
+            await blog.posts.create(newest)
+        else:
+            await delete_post(blog.posts, newest["id"], by=BackEnd())
+        await blog.drain()
 
-        async def _after_a_command(self, rows: Any) -> Any:
-            if command == "create":
-                await blog.posts.create(newest)
-            else:
-                await delete_post(blog.posts, newest["id"], by=BackEnd())
-            await blog.drain()
-            async for row in rows:
-                yield row
+    feed = Interleaved(
+        blog.feed, "query_across", before=run_command, when=lambda text, *_, **__: text == "SELECT * FROM c"
+    )
 
-    changing = ManagedBlog(blog.users, blog.posts, ChangingFeed(blog.feed.proxy), blog.failures)
-
-    assert await verify(changing) == []
+    assert await verify(replace(seeded, feed=feed)) == []
     assert await verify(seeded) == []
 
 

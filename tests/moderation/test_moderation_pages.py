@@ -95,6 +95,7 @@ async def give_reason(person: Person, reason: str, action: str) -> None:
     await dialog.get_by_role("button", name=action).click()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", ["post", "comment"])
 async def test_a_reader_reports_something(
     visit: Visit, reader: Api, moderator: Api, post: Json, comment: Json, kind: str
@@ -135,6 +136,7 @@ async def test_strangers_are_asked_to_sign_in(visit: Visit) -> None:
     await expect(person.page.get_by_role("heading", name="Sign in to see this page")).to_be_visible()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("options", [{}, PHONE], ids=["desktop", "phone"])
 async def test_a_moderator_deletes_a_reported_comment_and_its_author(
     visit: Visit, author: Api, moderator: Api, post: Json, comment: Json, options: dict[str, object]
@@ -535,6 +537,7 @@ async def test_a_reason_may_have_as_many_emoji_as_letters(visit: Visit, moderato
     await expect(person.status).to_contain_text("The post is deleted.")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("size", [{}, PHONE], ids=["desktop", "phone"])
 async def test_moderation_is_accessible(
     visit: Visit, author: Api, moderator: Api, post: Json, comment: Json, size: dict[str, object], tmp_path: Path
