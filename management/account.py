@@ -31,7 +31,7 @@ class PacedTransport(SessionTransport):
 
     def __init__(self) -> None:
         super().__init__()
-        self._pace = Pace()
+        self._pace = Pace(ru_per_item=2)  # most are point reads
 
     async def _send(self, request: Any, **options: Any) -> Any:
         async with self._pace.transaction(items=1):

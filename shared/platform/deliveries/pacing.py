@@ -3,6 +3,10 @@
 A delivery does a part of such work. The change comes back for the rest, so that the changes of others are handled
 meanwhile: a change feed handles nothing else of its physical partition until a delivery ends.
 
+Azure's own means, a low priority or a throughput bucket for such requests, support neither serverless accounts nor
+databases with shared throughput (https://learn.microsoft.com/azure/cosmos-db/priority-based-execution,
+https://learn.microsoft.com/azure/cosmos-db/throughput-buckets).
+
 The rate grows and shrinks by factors (multiplicative increase, multiplicative decrease), because nothing else tells a
 client how much of the provisioned throughput is left. D. Chiu and R. Jain compare such controls: "Analysis of the
 Increase and Decrease Algorithms for Congestion Avoidance in Computer Networks" (1989).
@@ -46,9 +50,12 @@ class Pace:
     starts.
     """
 
-    def __init__(self, *, turn_s: float | None = None, last: Pace | None = None) -> None:
+    def __init__(
+        self, *, turn_s: float | None = None, last: Pace | None = None, ru_per_item: float = _RU_PER_ITEM
+    ) -> None:
         """With `turn_s`, raise TurnOver that long after the first transaction. Continue at the pace of `last`."""
         self._turn_s = turn_s
+        self._ru_per_item = ru_per_item
         self._over_s: float | None = None
         self._idle = asyncio.Event()
         self._slots = asyncio.Semaphore(TRANSACTIONS_AT_ONCE)
@@ -73,7 +80,7 @@ class Pace:
         transactions that are running have ended. A repetition after a refusal belongs to the same turn, so that
         NoProgress is found.
         """
-        estimate_ru = items * _RU_PER_ITEM
+        estimate_ru = items * self._ru_per_item
         async with self._slots:
             async with self._turn:
                 if not is_repetition:
