@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable
 
 import pytest
 
@@ -12,7 +12,7 @@ from shared.data import username_reservations
 from shared.data.users import edit_user, get_user, register_user
 from shared.errors import AlreadyRegistered, UsernameTaken
 from shared.models.user import NewUser, UserChanges
-from shared.platform.database.container import Container, Operation
+from shared.platform.database.container import Container
 from shared.platform.database.refusals import ItemExists
 from shared.platform.http.callers import Caller
 from shared.platform.http.callers import signed_in as caller_of
@@ -20,6 +20,7 @@ from shared.platform.models import Item
 from tests.api import Api
 from tests.auth.conftest import SignedIn
 from tests.blog import Blog
+from tests.interleaved import Hook, Interleaved
 from tests.items import unique
 
 A_KEY = {"Idempotency-Key": "a key"}
@@ -110,29 +111,16 @@ async def test_a_caller_without_a_user_can_only_register(signed_in: SignedIn) ->
 # Data functions, interrupted between the two writes of a registration.
 
 
-class Interrupted(Container):
-    """A container that runs `before` when the user is created, then creates it unless `before` raised."""
-
-    def __init__(self, users: Container, before: Callable[[], Awaitable[object]], *, after: bool = False) -> None:
-        super().__init__(users.proxy)
-        self._interrupt: Callable[[], Awaitable[object]] | None = before
-        self._after = after
-
-    async def batch(self, partition_key: str, operations: Sequence[Operation]) -> list[Item]:
-        if self._interrupt is None:
-            return await super().batch(partition_key, operations)
-        interrupt, self._interrupt = self._interrupt, None
-        if self._after:
-            await super().batch(partition_key, operations)
-        await interrupt()
-        return await super().batch(partition_key, operations)
+def interrupted(users: Container, before: Hook) -> Container:
+    """Run `before` when the user is created, then create it unless `before` raised."""
+    return Interleaved(users, "batch", before=before, times=1)
 
 
 class Crash(Exception):
     """Stands for the death of the process."""
 
 
-async def crash() -> None:
+async def crash(*_: object) -> None:
     raise Crash
 
 
@@ -154,7 +142,7 @@ async def holder_of(blog: Blog, name: str) -> str | None:
 async def test_after_a_crash_a_subject_can_register_any_username(blog: Blog, caller: Caller) -> None:
     name = unique("ada")
     with pytest.raises(Crash):
-        await registration(Interrupted(blog.users, crash), caller, name)
+        await registration(interrupted(blog.users, crash), caller, name)
 
     user = await registration(blog.users, caller, unique("grace"))
 
@@ -165,7 +153,7 @@ async def test_after_a_crash_a_subject_can_register_any_username(blog: Blog, cal
 async def test_after_a_crash_a_retry_reuses_its_reservation(blog: Blog, caller: Caller) -> None:
     name = unique("ada")
     with pytest.raises(Crash):
-        await registration(Interrupted(blog.users, crash), caller, name)
+        await registration(interrupted(blog.users, crash), caller, name)
 
     user = await registration(blog.users, caller, name)
     await blog.drain()
@@ -177,11 +165,11 @@ async def test_after_a_crash_a_retry_reuses_its_reservation(blog: Blog, caller: 
 async def test_the_loser_of_a_race_releases_its_reservation(blog: Blog, caller: Caller) -> None:
     winner, loser = unique("ada"), unique("grace")
 
-    async def win() -> Item:
+    async def win(*_: object) -> Item:
         return await registration(blog.users, caller, winner)
 
     with pytest.raises(AlreadyRegistered):
-        await registration(Interrupted(blog.users, win), caller, loser)
+        await registration(interrupted(blog.users, win), caller, loser)
 
     assert await holder_of(blog, winner) == str(caller.user)
     assert await holder_of(blog, loser) is None
@@ -190,12 +178,12 @@ async def test_the_loser_of_a_race_releases_its_reservation(blog: Blog, caller: 
 async def test_the_loser_of_a_race_keeps_a_reservation_that_the_winner_uses(blog: Blog, caller: Caller) -> None:
     name = unique("grace")
 
-    async def win_and_rename() -> None:
+    async def win_and_rename(*_: object) -> None:
         user = await registration(blog.users, caller, unique("ada"))
         await edit_user(blog.users, user["id"], UserChanges(username=name))
 
     with pytest.raises(AlreadyRegistered):
-        await registration(Interrupted(blog.users, win_and_rename), caller, name)
+        await registration(interrupted(blog.users, win_and_rename), caller, name)
     await blog.drain()
 
     assert await holder_of(blog, name) == str(caller.user)
@@ -207,10 +195,7 @@ async def test_the_loser_of_a_race_keeps_a_reservation_that_the_winner_uses(blog
 async def test_an_sdk_retry_after_a_lost_response_is_not_a_second_registration(
     blog: Blog, caller: Caller, key: str | None
 ) -> None:
-    async def nothing() -> None:
-        pass
-
-    user = await registration(Interrupted(blog.users, nothing, after=True), caller, unique("ada"), key)
+    user = await registration(interrupted(blog.users, blog.users.batch), caller, unique("ada"), key)
 
     assert user["id"] == str(caller.user)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 import pytest
@@ -15,12 +15,12 @@ from shared.data import username_reservations
 from shared.data.users import create_user, edit_user, get_user, register_user
 from shared.errors import UsernameTaken
 from shared.models.user import NewUser, User, UserChanges, user_item
-from shared.platform.database.container import Container
 from shared.platform.database.refusals import ConditionFailed
 from shared.platform.database.scope import request_scope
 from shared.platform.errors import DatabaseUnavailable
 from shared.platform.models import Item
 from tests.blog import Blog, EmulatorThread, new_blog
+from tests.interleaved import Interleaved
 from tests.items import unique
 
 THREE_DAYS_S = 3 * 24 * 3600
@@ -176,50 +176,32 @@ async def test_a_retry_after_a_crash_holds_the_username_for_another_minute(aging
         await _register(aging_blog, name)
 
 
-class InterleavedContainer(Container):
-    """Runs `after` once, right after the first read of an item, before its result is used."""
-
-    def __init__(self, container: Container, item_id: str, after: Callable[[], Awaitable[object]]) -> None:
-        super().__init__(container.proxy)
-        self._item_id = item_id
-        self._after = [after]
-
-    async def read_latest(self, item_id: str, partition_key: str) -> Item | None:
-        item = await super().read_latest(item_id, partition_key)
-        if item_id == self._item_id and self._after:
-            await self._after.pop()()
-        return item
-
-
 async def test_a_takeover_fails_if_the_owner_returns_during_it(aging_blog: Blog, clock: Clock) -> None:
     blog, name, user_id = aging_blog, unique("bob"), str(uuid.uuid4())
     await username_reservations.reserve(blog.users, name, user_id, 0)
     clock.ahead_s = username_reservations.ABANDONED_AFTER_S + 1
 
-    async def return_late() -> None:
+    async def return_late(*_: object) -> None:
         await register_user(blog.users, NewUser(username=name), user_id=user_id, idempotency_key=None)
 
-    users = InterleavedContainer(blog.users, user_id, return_late)
+    # Right after the first read of the user, before its result is used.
+    users = Interleaved(
+        blog.users, "read_latest", after=return_late, when=lambda item_id, _: item_id == user_id, times=1
+    )
     with pytest.raises(UsernameTaken):
         await create_user(users, NewUser(username=name), idempotency_key=None)
 
     assert (await get_user(blog.users, user_id))["username"] == name
 
 
-class Resending(Container):
-    """Every response to a replacement is lost, so the SDK sends it again and gets 412."""
-
-    async def replace(self, item: Item, *, etag: str) -> Item:
-        await super().replace(item, etag=etag)
-        return await super().replace(item, etag=etag)
-
-
 async def test_nobody_is_told_that_their_own_reservation_is_taken(blog: Blog) -> None:
     name, user_id = unique("bob"), str(uuid.uuid4())
     await username_reservations.reserve(blog.users, name, user_id, 0)  # then the host was killed
 
+    # The response to a replacement is lost, so the SDK sends it again and gets 412.
+    resending = Interleaved(blog.users, "replace", before=blog.users.replace)
     with pytest.raises(DatabaseUnavailable):
-        await username_reservations.reserve(Resending(blog.users.proxy), name, user_id, 0)
+        await username_reservations.reserve(resending, name, user_id, 0)
 
 
 async def test_a_former_username_can_be_taken_back(blog: Blog) -> None:
@@ -279,21 +261,16 @@ async def test_concurrent_renames_of_one_user_leave_one_reservation(blog: Blog) 
     assert [item["username"] for item in reserved] == [final["username"]]
 
 
-class ChangingContainer(Container):
-    """Users in it change before each replacement of them."""
-
-    async def replace(self, item: Item, *, etag: str) -> Item:
-        if item["type"] == User.TYPE:
-            raise ConditionFailed
-        return await super().replace(item, etag=etag)
-
-
 async def test_a_rename_that_loses_a_race_releases_its_reservation(blog: Blog) -> None:
     user = await _register(blog, unique("bob"))
     wanted = unique("rob")
 
+    # The user changes before each replacement.
+    changing = Interleaved(
+        blog.users, "replace", refuse=ConditionFailed, when=lambda item, **_: item["type"] == User.TYPE
+    )
     with pytest.raises(DatabaseUnavailable):
-        await edit_user(ChangingContainer(blog.users.proxy), user["id"], UserChanges(username=wanted))
+        await edit_user(changing, user["id"], UserChanges(username=wanted))
 
     assert (await _register(blog, wanted))["username"] == wanted
 
@@ -353,20 +330,13 @@ async def test_one_point_read_finds_the_user_of_a_username(blog: Blog) -> None:
     assert scope.request_units <= 2
 
 
-class ReleasingContainer(Container):
-    """Reservations in it are released before each replacement of them."""
-
-    async def replace(self, item: Item, *, etag: str) -> Item:
-        await self.delete(item["id"], item["userId"])
-        return await super().replace(item, etag=etag)
-
-
 async def test_a_username_released_during_its_takeover_is_taken(blog: Blog) -> None:
     name = unique("bob")
     first = await _register(blog, name)
     await _rename(blog, first, unique("rob"))
 
-    users = ReleasingContainer(blog.users.proxy)
+    # It is released before each replacement.
+    users = Interleaved(blog.users, "replace", before=lambda held, **_: blog.users.delete(held["id"], held["userId"]))
     second = await create_user(users, NewUser(username=name), idempotency_key=None)
 
     assert second["username"] == name

@@ -19,6 +19,7 @@ from shared.platform.models import Item
 from shared.propagation.copies import Copies, FrontPageIndex, trim
 from shared.propagation.posts import handle_changed_posts
 from tests.blog import Blog
+from tests.interleaved import Interleaved
 from tests.items import a_comment, a_like, a_post, a_user, moment
 
 
@@ -117,23 +118,13 @@ async def test_a_late_delivery_does_not_restore_a_deleted_post(blog: Blog) -> No
     assert await _feed_copy(blog, post) is None
 
 
-class DeletingContainer(Container):
-    """Deletes the post after the creation of its copy."""
-
-    def __init__(self, container: Container, posts: Container) -> None:
-        super().__init__(container.proxy)
-        self.posts = posts
-
-    async def create(self, item: Item, *, post_trigger: str | None = None) -> Item:
-        created = await super().create(item, post_trigger=post_trigger)
-        await delete_post(self.posts, item["id"], by=BackEnd())
-        return created
-
-
 async def test_a_post_deleted_while_it_is_copied_leaves_no_copies(blog: Blog) -> None:
     _, post = await _published(blog)
 
-    await handle_changed_posts(replace(blog.stored, users=DeletingContainer(blog.users, blog.posts)), [post])
+    users = Interleaved(
+        blog.users, "create", after=lambda copy, *_, **__: delete_post(blog.posts, copy["id"], by=BackEnd())
+    )
+    await handle_changed_posts(replace(blog.stored, users=users), [post])
 
     assert await _user_copy(blog, post) is None
     assert await _feed_copy(blog, post) is None
@@ -218,27 +209,24 @@ async def test_a_bad_item_goes_to_failures_and_the_others_are_handled(blog: Blog
     assert failure["error"]["type"] == "ValueError"
 
 
-class MeetingContainer(Container):
+class Meeting:
     """The creations of the copies of these posts, which different deliveries make, wait for each other."""
 
-    def __init__(self, container: Container, posts: list[Item]) -> None:
-        super().__init__(container.proxy)
+    def __init__(self, feed: Container, posts: list[Item]) -> None:
         self.awaited = {post["id"] for post in posts}
-        self._meeting = asyncio.Barrier(len(posts))
+        self._barrier = asyncio.Barrier(len(posts))
+        self.feed = Interleaved(Interleaved(feed, "create", before=self._create), "batch", before=self._batch)
 
-    async def create(self, item: Item, *, post_trigger: str | None = None) -> Item:
-        await self._meet({item["id"]})
-        return await super().create(item, post_trigger=post_trigger)
-
-    async def batch(self, partition_key: str, operations: Sequence[Operation]) -> list[Item]:
-        await self._meet({arguments[0]["id"] for name, arguments, *_ in operations if name == "create"})
-        return await super().batch(partition_key, operations)
-
-    async def _meet(self, ids: set[str]) -> None:
-        if self.awaited & ids:
-            self.awaited -= ids
+    async def _create(self, item: Item, **_: object) -> None:
+        if item["id"] in self.awaited:
+            self.awaited.remove(item["id"])
             async with asyncio.timeout(10):
-                await self._meeting.wait()
+                await self._barrier.wait()
+
+    async def _batch(self, _: str, operations: Sequence[Operation]) -> None:
+        for name, arguments, *_options in operations:
+            if name == "create":
+                await self._create(arguments[0])
 
 
 async def test_concurrent_deliveries_do_not_overfill_a_short_feed(blog: Blog, short_front_page: int) -> None:
@@ -246,11 +234,11 @@ async def test_concurrent_deliveries_do_not_overfill_a_short_feed(blog: Blog, sh
     posts = [await blog.posts.create(a_post(author, second=second)) for second in range(short_front_page + 1)]
     await blog.handle_posts(posts[:-2])
 
-    feed = MeetingContainer(blog.feed, posts[-2:])
-    stored = replace(blog.stored, feed=feed)
+    meeting = Meeting(blog.feed, posts[-2:])
+    stored = replace(blog.stored, feed=meeting.feed)
     await asyncio.gather(*(handle_changed_posts(stored, [post]) for post in posts[-2:]))
 
-    assert feed.awaited == set()
+    assert meeting.awaited == set()
     assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {post["id"] for post in posts[1:]}
 
 
@@ -265,11 +253,11 @@ async def test_a_refill_that_races_a_new_post_does_not_overfill_the_feed(blog: B
     tombstone = await blog.posts.read(deleted["id"], deleted["id"]) or {}
     await blog.posts.create(new)
 
-    feed = MeetingContainer(blog.feed, [oldest, new])
-    stored = replace(blog.stored, feed=feed)
+    meeting = Meeting(blog.feed, [oldest, new])
+    stored = replace(blog.stored, feed=meeting.feed)
     await asyncio.gather(handle_changed_posts(stored, [tombstone]), handle_changed_posts(stored, [new]))
 
-    assert feed.awaited == set()
+    assert meeting.awaited == set()
     assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {post["id"] for post in [*posts, new]}
 
 
@@ -305,26 +293,18 @@ async def test_a_feed_trimmed_too_short_is_refilled(blog: Blog, short_front_page
     assert {copy["id"] for copy in await blog.all_items(blog.feed)} == expected
 
 
-class ThrottledContainer(Container):
-    """Throttles the creation of one item."""
-
-    def __init__(self, container: Container, item_id: str) -> None:
-        super().__init__(container.proxy)
-        self._item_id = item_id
-
-    async def create(self, item: Item, *, post_trigger: str | None = None) -> Item:
-        if item["id"] == self._item_id:
-            raise DatabaseThrottled(retry_after_s=1)
-        return await super().create(item, post_trigger=post_trigger)
-
-
 async def test_a_database_failure_is_raised_after_all_changes_are_tried(blog: Blog) -> None:
     author = await blog.users.create(a_user())
     posts = [await blog.posts.create(a_post(author, second=second)) for second in range(3)]
-    throttled = replace(blog.stored, users=ThrottledContainer(blog.users, posts[1]["id"]))
+    throttled = Interleaved(
+        blog.users,
+        "create",
+        refuse=lambda: DatabaseThrottled(retry_after_s=1),
+        when=lambda copy, **_: copy["id"] == posts[1]["id"],
+    )
 
     with pytest.raises(DatabaseThrottled):
-        await handle_changed_posts(throttled, posts)
+        await handle_changed_posts(replace(blog.stored, users=throttled), posts)
     after_failure = {copy["id"] for copy in await blog.all_items(blog.feed)}
     await blog.handle_posts(posts)  # the host's retry
 

@@ -45,6 +45,7 @@ from shared.propagation import users as propagation_users
 from shared.propagation.change_feeds import POSTS_CHANGE_FEED
 from shared.transactions.batches import remove_item
 from tests.blog import Blog, EmulatorThread
+from tests.interleaved import Interleaved
 from tests.items import a_comment, a_post, a_user, unique
 from tests.polling import eventually
 
@@ -90,17 +91,6 @@ async def respond(stored: StoredBlog, post: Item, user: Item, comments: int = 3)
         new = NewComment(user_id=user["id"], content=TEXT)
         await create_comment(stored, post["id"], new, idempotency_key=None)
     await create_like(stored, post["id"], NewLike(user_id=user["id"]))
-
-
-class _Knowing(Container):
-    """The users as a command knows them that has read this one before."""
-
-    def __init__(self, users: Container, user: Item) -> None:
-        super().__init__(users.proxy)
-        self._user = user
-
-    async def read(self, item_id: str, partition_key: str) -> Item | None:
-        return self._user if item_id == self._user["id"] else await super().read(item_id, partition_key)
 
 
 @dataclass
@@ -202,7 +192,12 @@ async def test_a_deletion_applies_to_the_last_name_only(blog: Blog) -> None:
 
 async def test_what_another_process_writes_later_is_erased(blog: Blog, world: World) -> None:
     """Its commands have read the author before the deletion."""
-    elsewhere = dataclasses.replace(blog.stored, users=_Knowing(blog.users, world.user))
+
+    async def known(*_: object) -> Item:
+        return world.user
+
+    users = Interleaved(blog.users, "read", instead=known, when=lambda item_id, _: item_id == world.user["id"])
+    elsewhere = dataclasses.replace(blog.stored, users=users)
     await delete_user(blog.users, world.user["id"])
     await blog.handle_users(await blog.changes(blog.users))
 
@@ -227,40 +222,34 @@ async def test_a_post_that_was_deleted_before_loses_its_name(blog: Blog, world: 
     assert {item["userUsername"] for item in tombstones if item["userId"] == world.user["id"]} == {""}
 
 
-class _Overtaken(Container):
-    """A container in which another command deletes an item of each batch before its first attempt."""
-
-    def __init__(self, container: Container) -> None:
-        super().__init__(container.proxy)
-        self._overtaken = set[str]()
-
-    async def batch(self, partition_key: str, operations: Sequence[Operation]) -> list[Item]:
-        deleted = next((arguments[0] for name, arguments, *_ in operations if name == "delete"), None)
-        if deleted is not None and partition_key not in self._overtaken:
-            self._overtaken.add(partition_key)
-            kind = (await self.read(deleted, partition_key) or {})["type"]
-            await remove_item(Container(self.proxy), partition_key, deleted, kind)
-        return await super().batch(partition_key, operations)
-
-
 async def test_an_item_that_is_deleted_after_the_query_does_not_keep_the_others(blog: Blog, world: World) -> None:
     await delete_user(blog.users, world.user["id"])
+    overtaken = set[str]()
 
-    overtaken = dataclasses.replace(blog.stored, posts=_Overtaken(blog.posts))
-    await propagation_users.handle_changed_users(overtaken, await blog.changes(blog.users))
+    async def overtake(post_id: str, operations: Sequence[Operation]) -> None:
+        """Delete one of the items before the first attempt to delete them."""
+        deleted = next((arguments[0] for name, arguments, *_ in operations if name == "delete"), None)
+        if deleted is not None and post_id not in overtaken:
+            overtaken.add(post_id)
+            kind = (await blog.posts.read(deleted, post_id) or {})["type"]
+            await remove_item(blog.posts, post_id, deleted, kind)
+
+    stored = dataclasses.replace(blog.stored, posts=Interleaved(blog.posts, "batch", before=overtake))
+    await propagation_users.handle_changed_users(stored, await blog.changes(blog.users))
 
     assert await world.written_to_others_by(world.user["id"]) == []
     await blog.drain()
     await world.assert_erased()
 
 
-class DeletingContainer(Container):
+def _deleting(users: Container) -> Container:
     """Users in it are deleted before each replacement of them."""
-
-    async def replace(self, item: Item, *, etag: str) -> Item:
-        if item["type"] == "user":
-            await delete_user(Container(self.proxy), item["id"])
-        return await super().replace(item, etag=etag)
+    return Interleaved(
+        users,
+        "replace",
+        before=lambda user, **_: delete_user(users, user["id"]),
+        when=lambda item, **_: item["type"] == "user",
+    )
 
 
 async def test_a_damaged_version_of_a_live_user_erases_nothing(blog: Blog, world: World) -> None:
@@ -354,7 +343,7 @@ async def test_the_name_of_a_rename_that_was_running_is_released(blog: Blog) -> 
     await edit_user(blog.users, user["id"], UserChanges(username=unique("countess")))
 
     with pytest.raises(UserNotFound):
-        await edit_user(DeletingContainer(blog.users.proxy), user["id"], UserChanges(username=user["username"]))
+        await edit_user(_deleting(blog.users), user["id"], UserChanges(username=user["username"]))
     await blog.drain()
 
     key = username_reservations.reservation_id(user["username"])
@@ -372,24 +361,16 @@ async def test_the_name_of_a_rename_that_failed_is_released(blog: Blog) -> None:
     assert await blog.users.read(key, key) is None
 
 
-class _Refusing(Container):
-    """A container that refuses all batches that delete items of one post."""
-
-    def __init__(self, container: Container, post_id: str) -> None:
-        super().__init__(container.proxy)
-        self._post_id = post_id
-
-    async def batch(self, partition_key: str, operations: Sequence[Operation]) -> list[Item]:
-        if partition_key == self._post_id and any(name == "delete" for name, *_ in operations):
-            raise BatchRefused(1, ConditionFailed())
-        return await super().batch(partition_key, operations)
-
-
 async def test_a_post_that_cannot_be_written_does_not_stop_the_others(blog: Blog, world: World) -> None:
     refusing, refused = world.posts_of_other
     await delete_user(blog.users, world.user["id"])
 
-    posts = _Refusing(blog.posts, refusing["id"])
+    posts = Interleaved(
+        blog.posts,
+        "batch",
+        refuse=lambda: BatchRefused(1, ConditionFailed()),
+        when=lambda post_id, operations: post_id == refusing["id"] and any(name == "delete" for name, *_ in operations),
+    )
     errors = await propagation_users.handle_changed_users(
         dataclasses.replace(blog.stored, posts=posts), await blog.changes(blog.users)
     )
@@ -403,7 +384,7 @@ async def test_a_rename_that_loses_against_a_deletion_gives_its_name_back(blog: 
     user, name = await a_registered_user(blog), unique("countess")
 
     with pytest.raises(UserNotFound):
-        await edit_user(DeletingContainer(blog.users.proxy), user["id"], UserChanges(username=name))
+        await edit_user(_deleting(blog.users), user["id"], UserChanges(username=name))
 
     key = username_reservations.reservation_id(name)
     assert await blog.users.read(key, key) is None

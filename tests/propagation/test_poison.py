@@ -14,7 +14,6 @@ from shared.data.posts import delete_post
 from shared.data.users import edit_user
 from shared.models.base import DELETED_TYPE
 from shared.models.user import UserChanges
-from shared.platform.database.container import Container, Operation
 from shared.platform.database.refusals import BatchRefused, ItemExists, ItemMissing
 from shared.platform.database.scope import request_scope
 from shared.platform.deliveries.pacing import Pace
@@ -23,6 +22,7 @@ from shared.platform.http.callers import BackEnd
 from shared.platform.models import Item
 from shared.propagation.posts import expire_contributions, handle_changed_posts
 from tests.blog import Blog
+from tests.interleaved import Interleaved
 from tests.items import a_comment, a_like, a_post, a_user, unique
 
 
@@ -72,24 +72,12 @@ async def test_an_account_that_denies_access_is_an_outage(blog: Blog) -> None:
     assert await _failures(blog) == {}
 
 
-class _StuckContainer(Container):
-    """Refuses to create an item that does not exist, as if it had just been deleted again."""
-
-    def __init__(self, container: Container, item_id: str) -> None:
-        super().__init__(container.proxy)
-        self._item_id = item_id
-
-    async def create(self, item: Item, *, post_trigger: str | None = None) -> Item:
-        if item["id"] == self._item_id:
-            raise ItemExists
-        return await super().create(item, post_trigger=post_trigger)
-
-
 async def test_a_copy_that_neither_exists_nor_can_be_created_is_stored_as_a_failure(blog: Blog) -> None:
     author = await blog.users.create(a_user())
     stuck, handled = [await blog.posts.create(a_post(author)) for _ in range(2)]
 
-    users = _StuckContainer(blog.users, stuck["id"])
+    # As if the copy had just been deleted again, each time.
+    users = Interleaved(blog.users, "create", refuse=ItemExists, when=lambda copy, **_: copy["id"] == stuck["id"])
     await handle_changed_posts(replace(blog.stored, users=users), [stuck, handled])
 
     assert await _failures(blog) == {stuck["id"]: "NoProgress"}
@@ -243,24 +231,21 @@ async def test_a_front_page_is_refilled_without_a_post_that_no_copy_can_have(blo
     assert [copy["id"] for copy in await blog.all_items(blog.feed)] == [good["id"]]
 
 
-class _RefusingContainer(Container):
-    """A container that refuses every batch with a write."""
-
-    async def batch(self, partition_key: str, operations: Sequence[Operation]) -> list[Item]:
-        if all(name == "read" for name, *_ in operations):
-            return await super().batch(partition_key, operations)
-        raise BatchRefused(0, ItemMissing())
-
-
 async def test_comments_that_cannot_expire_are_not_tried_forever(blog: Blog) -> None:
     author = await blog.users.create(a_user())
     post = await blog.posts.create(a_post(author))
     await blog.posts.create(a_comment(post, author))
     await delete_post(blog.posts, post["id"], by=BackEnd())
+    posts = Interleaved(
+        blog.posts,
+        "batch",
+        refuse=lambda: BatchRefused(0, ItemMissing()),
+        when=lambda _, operations: any(name != "read" for name, *_ in operations),
+    )
 
     async with asyncio.timeout(60):
         with pytest.raises(NoProgress):
-            await expire_contributions(_RefusingContainer(blog.posts.proxy), post["id"], Pace())
+            await expire_contributions(posts, post["id"], Pace())
 
 
 @pytest.mark.parametrize(

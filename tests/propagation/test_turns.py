@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +12,6 @@ from shared.data.posts import delete_post
 from shared.data.username_reservations import reservation_item
 from shared.data.users import delete_user, edit_user
 from shared.models.user import UserChanges
-from shared.platform.database.container import Container, Operation
 from shared.platform.database.scope import current_scope
 from shared.platform.deliveries.pacing import FIRST_S, Pace, TurnOver
 from shared.platform.errors import NoProgress, PartitionFull
@@ -22,6 +20,7 @@ from shared.platform.models import Item
 from shared.propagation.posts import handle_changed_posts
 from shared.propagation.users import handle_changed_users
 from tests.blog import Blog
+from tests.interleaved import Interleaved
 from tests.items import a_comment, a_like, a_post, a_user, unique
 
 
@@ -150,19 +149,6 @@ async def test_a_turn_ends_when_the_running_transactions_have_ended() -> None:
     assert ended == ["transaction", "turn"]
 
 
-class FailingContainer(Container):
-    """`posts`, whose batches in some partitions fail forever."""
-
-    def __init__(self, container: Container, failing: set[str]) -> None:
-        super().__init__(container.proxy)
-        self._failing = failing
-
-    async def batch(self, partition_key: str, operations: Sequence[Operation]) -> list[Item]:
-        if partition_key in self._failing and operations[0][0] == "patch":
-            raise PartitionFull("full")
-        return await super().batch(partition_key, operations)
-
-
 async def test_posts_that_always_fail_neither_end_the_turns_nor_hide(blog: Blog) -> None:
     user, author = await blog.users.create(a_user()), await blog.users.create(a_user())
     posts = [await blog.posts.create(a_post(author) | {"likeCount": 1}) for _ in range(12)]
@@ -170,7 +156,13 @@ async def test_posts_that_always_fail_neither_end_the_turns_nor_hide(blog: Blog)
         await blog.posts.create(a_like(post, user))
     await delete_user(blog.users, user["id"])
     failing = {post["id"] for post in posts[::2]}
-    stored = replace(blog.stored, posts=FailingContainer(blog.posts, failing))
+    unwritable = Interleaved(
+        blog.posts,
+        "batch",
+        refuse=lambda: PartitionFull("full"),
+        when=lambda post_id, operations: post_id in failing and operations[0][0] == "patch",
+    )
+    stored = replace(blog.stored, posts=unwritable)
 
     errors: list[Exception] = []
     for _ in range(30):

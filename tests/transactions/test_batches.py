@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -16,20 +16,8 @@ from shared.platform.errors import DatabaseUnavailable
 from shared.platform.models import Item
 from shared.transactions.batches import add_item, remove_item
 from tests.blog import Blog
+from tests.interleaved import Interleaved
 from tests.items import a_comment, a_like, a_post, a_user
-
-
-class RefusingContainer(Container):
-    """A container that raises each of `refusals` instead of running a batch."""
-
-    def __init__(self, container: Container, refusals: Sequence[Exception]) -> None:
-        super().__init__(container.proxy)
-        self.refusals = list(refusals)
-
-    async def batch(self, partition_key: str, operations: Sequence[Operation]) -> list[Item]:
-        if self.refusals:
-            raise self.refusals.pop()
-        return await super().batch(partition_key, operations)
 
 
 @pytest.fixture
@@ -38,29 +26,20 @@ async def post(blog: Blog) -> Item:
 
 
 async def test_a_batch_that_is_always_refused_is_not_retried_forever(blog: Blog, post: Item) -> None:
-    posts = RefusingContainer(blog.posts, [BatchRefused(0, ConditionFailed()) for _ in range(20)])
+    posts = Interleaved(blog.posts, "batch", refuse=lambda: BatchRefused(0, ConditionFailed()), times=20)
 
     with pytest.raises(DatabaseUnavailable):
         await add_item(posts, a_like(post, a_user()))
 
 
-class DelayedContainer(Container):
-    """A container whose first batch runs after another process has deleted the item."""
-
-    def __init__(self, container: Container, deletion: Callable[[], Awaitable[bool]]) -> None:
-        super().__init__(container.proxy)
-        self.deletions = [deletion]
-
-    async def batch(self, partition_key: str, operations: Sequence[Operation]) -> list[Item]:
-        if self.deletions:
-            assert await self.deletions.pop()()
-        return await super().batch(partition_key, operations)
-
-
 async def test_concurrent_deletions_in_two_processes_decrement_the_count_once(blog: Blog, post: Item) -> None:
     comment = await add_item(blog.posts, a_comment(post, a_user()))
     of_comment = (post["id"], comment["id"], "comment")
-    posts = DelayedContainer(blog.posts, lambda: remove_item(blog.posts, *of_comment))
+
+    async def delete_in_another_process(*_: object) -> None:
+        assert await remove_item(blog.posts, *of_comment)
+
+    posts = Interleaved(blog.posts, "batch", before=delete_in_another_process, times=1)
 
     # It looks like a batch that the SDK resent after its response was lost.
     assert await remove_item(posts, *of_comment) is True

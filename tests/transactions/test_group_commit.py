@@ -22,6 +22,7 @@ from shared.transactions.batches import add_item
 from shared.transactions.group_commit import COMMIT_DEADLINE_S, GroupCommit
 from tests.blog import Blog, at
 from tests.gateway import Gateway
+from tests.interleaved import Interleaved
 from tests.items import a_comment, a_like, a_post, a_record, a_user
 
 
@@ -29,32 +30,24 @@ def test_a_shared_batch_ends_before_the_deadline_of_its_requests() -> None:
     assert COMMIT_DEADLINE_S < REQUEST_DEADLINE_S
 
 
-class HeldContainer(Container):
-    """A container that holds batches until the gate opens. `sizes` lists each batch's number of operations."""
+class Crowd:
+    """Readers who like one post, each in their own task. `sizes` lists each batch's number of operations."""
 
-    def __init__(self, container: Container) -> None:
-        super().__init__(container.proxy)
+    def __init__(self, posts: Container, post: Item) -> None:
+        self.posts, self.post = Interleaved(posts, "batch", before=self._hold), post
         self.gate = asyncio.Event()
         self.arrivals = asyncio.Semaphore(0)
         self.sizes: list[int] = []
         self.refusals: list[Exception] = []
+        self.transactions = GroupCommit()
+        self.charges: list[float] = []
 
-    async def batch(self, partition_key: str, operations: Sequence[Operation]) -> list[Item]:
+    async def _hold(self, _: str, operations: Sequence[Operation]) -> None:
         self.sizes.append(len(operations))
         self.arrivals.release()
         await self.gate.wait()
         if self.refusals:
             raise self.refusals.pop()
-        return await super().batch(partition_key, operations)
-
-
-class Crowd:
-    """Readers who like one post, each in their own task."""
-
-    def __init__(self, posts: HeldContainer, post: Item) -> None:
-        self.posts, self.post = posts, post
-        self.transactions = GroupCommit()
-        self.charges: list[float] = []
 
     def like(self, reader: Item | None = None) -> asyncio.Task[Item]:
         return asyncio.create_task(self._add(a_like(self.post, reader or a_user())))
@@ -72,25 +65,25 @@ class Crowd:
     async def first_running(self) -> asyncio.Task[Item]:
         """Start a like and hold its batch."""
         task = self.like()
-        await self.posts.arrivals.acquire()
+        await self.arrivals.acquire()
         return task
 
 
 @pytest.fixture
 async def crowd(blog: Blog) -> Crowd:
     post = await blog.posts.create(a_post(a_user()))
-    return Crowd(HeldContainer(blog.posts), post)
+    return Crowd(blog.posts, post)
 
 
 async def test_likes_that_arrive_during_a_batch_share_the_next_batch(blog: Blog, crowd: Crowd) -> None:
     first = await crowd.first_running()
     others = [crowd.like() for _ in range(20)]
     await asyncio.sleep(0)
-    crowd.posts.gate.set()
+    crowd.gate.set()
 
     added = await asyncio.gather(first, *others)
 
-    assert crowd.posts.sizes == [2, 21]
+    assert crowd.sizes == [2, 21]
     assert len({one["id"] for one in added}) == 21
     assert await blog.counts(crowd.post) == (0, 21)
     assert (await blog.posts.read(crowd.post["id"], crowd.post["id"]) or {})["version"] == crowd.post["version"] + 2
@@ -100,7 +93,7 @@ async def test_the_commands_of_a_group_share_its_charge(crowd: Crowd) -> None:
     first = await crowd.first_running()
     others = [crowd.like() for _ in range(20)]
     await asyncio.sleep(0)
-    crowd.posts.gate.set()
+    crowd.gate.set()
     await asyncio.gather(first, *others)
 
     alone, *shared = crowd.charges
@@ -132,11 +125,11 @@ async def test_a_group_has_at_most_thirty_commands(blog: Blog, crowd: Crowd) -> 
     first = await crowd.first_running()
     others = [crowd.like() for _ in range(70)]
     await asyncio.sleep(0)
-    crowd.posts.gate.set()
+    crowd.gate.set()
 
     await asyncio.gather(first, *others)
 
-    assert crowd.posts.sizes == [2, 31, 31, 11]
+    assert crowd.sizes == [2, 31, 31, 11]
     assert await blog.counts(crowd.post) == (0, 71)
 
 
@@ -153,10 +146,10 @@ async def test_thirty_of_the_longest_comments_with_records_fit_in_one_batch(blog
         for comment in comments
     ]
     await asyncio.sleep(0)
-    crowd.posts.gate.set()
+    crowd.gate.set()
     await asyncio.gather(first, *adding)
 
-    assert crowd.posts.sizes == [2, 61]
+    assert crowd.sizes == [2, 61]
     assert await blog.counts(crowd.post) == (30, 1)
 
 
@@ -168,14 +161,14 @@ async def test_existing_likes_do_not_fail_new_likes_in_their_group(blog: Blog, c
     first = await crowd.first_running()
     others = [crowd.like(fan) for fan in fans] + [crowd.like() for _ in range(5)]
     await asyncio.sleep(0)
-    crowd.posts.gate.set()
+    crowd.gate.set()
 
     added = await asyncio.gather(first, *others, return_exceptions=True)
 
     assert [type(one) for one in added] == [dict] + [ItemExists] * 5 + [dict] * 5
     # Each refusal takes one command out of the group. It then takes the simple path.
-    assert crowd.posts.sizes[:7] == [2, 11, 10, 9, 8, 7, 6]
-    assert crowd.posts.sizes[7:] == [2] * 5
+    assert crowd.sizes[:7] == [2, 11, 10, 9, 8, 7, 6]
+    assert crowd.sizes[7:] == [2] * 5
     assert await blog.counts(crowd.post) == (0, 11)
 
 
@@ -185,13 +178,13 @@ async def test_comments_with_records_share_a_group_with_retries_and_likes(blog: 
     first = await crowd.first_running()
     others = [crowd.comment(retried), crowd.comment(new), crowd.like()]
     await asyncio.sleep(0)
-    crowd.posts.gate.set()
+    crowd.gate.set()
 
     added = await asyncio.gather(first, *others, return_exceptions=True)
 
     assert [type(one) for one in added] == [dict, ItemExists, dict, dict]
     # The retry leaves the group.
-    assert crowd.posts.sizes == [2, 6, 4, 3]
+    assert crowd.sizes == [2, 6, 4, 3]
     assert await blog.counts(crowd.post) == (2, 2)
 
 
@@ -200,7 +193,7 @@ async def test_concurrent_likes_of_one_user_create_one_like(blog: Blog, crowd: C
     first = await crowd.first_running()
     twice = [crowd.like(reader), crowd.like(reader)]
     await asyncio.sleep(0)
-    crowd.posts.gate.set()
+    crowd.gate.set()
 
     await first
     added = await asyncio.gather(*twice, return_exceptions=True)
@@ -213,13 +206,13 @@ async def test_an_unexpected_error_reruns_each_command_of_the_group(blog: Blog, 
     first = await crowd.first_running()
     others = [crowd.like() for _ in range(3)]
     await asyncio.sleep(0)
-    crowd.posts.refusals = [RuntimeError("unexpected"), RuntimeError("unexpected")]
-    crowd.posts.gate.set()
+    crowd.refusals = [RuntimeError("unexpected"), RuntimeError("unexpected")]
+    crowd.gate.set()
 
     outcomes = await asyncio.gather(first, *others, return_exceptions=True)
 
     assert [type(outcome) for outcome in outcomes] == [RuntimeError, dict, dict, dict]
-    assert crowd.posts.sizes == [2, 4, 2, 2, 2]
+    assert crowd.sizes == [2, 4, 2, 2, 2]
     assert await blog.counts(crowd.post) == (0, 3)
 
 
@@ -227,7 +220,7 @@ async def test_a_post_deleted_during_a_batch_fails_all_waiting_commands(blog: Bl
     first = await crowd.first_running()
     others = [crowd.like() for _ in range(3)]
     await delete_post(blog.posts, crowd.post["id"], by=BackEnd())
-    crowd.posts.gate.set()
+    crowd.gate.set()
 
     outcomes = await asyncio.gather(first, *others, return_exceptions=True)
 
@@ -241,35 +234,35 @@ async def test_a_canceled_request_does_not_affect_the_others(blog: Blog, crowd: 
     await asyncio.sleep(0)
     first.cancel()
     impatient.cancel()
-    crowd.posts.gate.set()
+    crowd.gate.set()
 
     assert (await patient)["id"]
     await asyncio.gather(first, impatient, return_exceptions=True)
 
     # The first like was alone, so its batch was canceled with it. `impatient` was still waiting.
-    assert crowd.posts.sizes == [2, 2]
+    assert crowd.sizes == [2, 2]
     assert await blog.counts(crowd.post) == (0, 1)
 
 
 async def test_a_canceled_request_does_not_stop_its_group(blog: Blog, crowd: Crowd) -> None:
-    crowd.posts.gate.set()
+    crowd.gate.set()
     impatient, patient = crowd.like(), crowd.like()
-    await crowd.posts.arrivals.acquire()
+    await crowd.arrivals.acquire()
     impatient.cancel()
 
     assert (await patient)["id"]
     await asyncio.gather(impatient, return_exceptions=True)
 
-    assert crowd.posts.sizes == [3]
+    assert crowd.sizes == [3]
     assert await blog.counts(crowd.post) == (0, 2)
 
 
 async def test_a_failed_batch_does_not_fail_the_next_one(blog: Blog, crowd: Crowd) -> None:
-    crowd.posts.refusals = [DatabaseThrottled(1.0)]
+    crowd.refusals = [DatabaseThrottled(1.0)]
     first = await crowd.first_running()
     other = crowd.like()
     await asyncio.sleep(0)
-    crowd.posts.gate.set()
+    crowd.gate.set()
 
     with pytest.raises(DatabaseThrottled):
         await first
@@ -281,9 +274,9 @@ async def test_a_hanging_batch_delays_the_next_batch_for_a_limited_time(blog: Bl
     crowd.transactions = GroupCommit(overlap_after_s=0.01)
     first = await crowd.first_running()
     other = crowd.like()
-    await crowd.posts.arrivals.acquire()
+    await crowd.arrivals.acquire()
 
-    crowd.posts.gate.set()
+    crowd.gate.set()
 
     assert len(await asyncio.gather(first, other)) == 2
     assert await blog.counts(crowd.post) == (0, 2)
@@ -303,4 +296,4 @@ async def test_a_deadline_fails_all_commands_of_the_group_without_a_second_one(c
     outcomes = await asyncio.gather(crowd.like(), crowd.like(), return_exceptions=True)
 
     assert [type(outcome) for outcome in outcomes] == [DatabaseUnavailable] * 2
-    assert len(crowd.posts.sizes) == 1
+    assert len(crowd.sizes) == 1
