@@ -8,8 +8,9 @@ param environmentName string
 
 // The regions with the Flex Consumption plan, without previews, as in Microsoft's template:
 // https://github.com/Azure-Samples/functions-quickstart-python-azd-cosmosdb/blob/main/infra/main.bicep
-// azd asks only for one of them. `az functionapp list-flexconsumption-locations` prints the current list.
-@description('Region of all resources. It must offer the Flex Consumption plan.')
+// westcentralus is left out, because it has no Application Insights
+// (https://github.com/Azure-Samples/azure-search-openai-demo/issues/2764). azd asks only for one of them. `az functionapp list-flexconsumption-locations` prints the current list.
+@description('Region of all resources. It must offer the Flex Consumption plan, Cosmos DB and Application Insights.')
 @allowed([
   'australiaeast'
   'australiasoutheast'
@@ -37,7 +38,6 @@ param environmentName string
   'uaenorth'
   'uksouth'
   'ukwest'
-  'westcentralus'
   'westeurope'
   'westus'
   'westus2'

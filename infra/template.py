@@ -23,7 +23,8 @@ WINGS = {
 # The parameters of the templates that belong to a wing, and the end of their settings, besides those with its name.
 _MORE_PARAMETERS = {"moderation": {"moderatorRole": "MODERATOR_ROLE"}}
 NAME = "blog"
-_NEW_NAME = re.compile(r"[a-z][a-z0-9]{1,30}")
+# At most 12 characters, as the short name of an action group (infra/alerts.bicep).
+_NEW_NAME = re.compile(r"[a-z][a-z0-9]{1,11}")
 # Not in the middle of other words, but in settings and in names such as StoredBlog.
 _WORD = re.compile(rf"(?<![A-Za-z])({NAME}|{NAME.upper()})(?![a-z])|{NAME.title()}(?![a-z])")
 # The packages have the name only in examples, and the others are not ours to change.
@@ -74,7 +75,7 @@ def rename(name: str, root: Path = ROOT) -> int:
     Raises ValueError for a name that settings, meters and Python modules cannot have, and outside a git repository.
     """
     if not _NEW_NAME.fullmatch(name) or keyword.iskeyword(name):
-        message = "must be 2 to 31 lower-case letters and digits, start with a letter, and not be a keyword of Python"
+        message = "must be 2 to 12 lower-case letters and digits, start with a letter, and not be a keyword of Python"
         raise ValueError(f"{name!r} {message}")
     words = {NAME: name, NAME.title(): name.title(), NAME.upper(): name.upper()}
     changed = 0

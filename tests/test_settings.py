@@ -52,6 +52,10 @@ def test_an_origin_is_a_site_url(url: str) -> None:
     assert settings_of(CONNECTION | {"BLOG_SITE_URL": url}).site_url == url
 
 
+def test_a_site_url_can_end_with_a_slash() -> None:
+    assert settings_of(CONNECTION | {"BLOG_SITE_URL": "https://blog.example/"}).site_url == "https://blog.example"
+
+
 @pytest.mark.parametrize(
     "url",
     [
@@ -59,7 +63,8 @@ def test_an_origin_is_a_site_url(url: str) -> None:
         "//blog.example",
         "ftp://blog.example",
         "https://",
-        "https://blog.example/",
+        "https://blog.example//",
+        "https://blog.example/blog",
         "https://a@b",
         "https://b?",
     ],

@@ -82,7 +82,7 @@ def test_a_wing_that_is_taken_off_leaves_nothing_in_the_templates(copy: Path, wi
     run_tests(copy, "tests/infra/test_syntax.py", "tests/infra/test_deploy_page.py")
 
 
-@pytest.mark.parametrize("name", ["", "Shop", "my-shop", "2shops", "a" * 32, "class"])
+@pytest.mark.parametrize("name", ["", "Shop", "my-shop", "2shops", "a" * 13, "class"])
 def test_a_name_that_settings_cannot_have_changes_nothing(tmp_path: Path, name: str) -> None:
     (tmp_path / f"{NAME}.py").write_text(NAME, "utf-8")
 

@@ -84,9 +84,9 @@ class AppSettings(BaseSettings):
     auth: AuthMode = Field(default=AuthMode.FUNCTION_KEY, description=f"one of {', '.join(AuthMode)}")
     # Set by the platform. https://learn.microsoft.com/azure/app-service/reference-app-settings#authentication--authorization
     platform_authenticates: str = Field(default="", validation_alias="WEBSITE_AUTH_ENABLED")
-    site_url: str = Field(
+    site_url: Annotated[str, AfterValidator(lambda url: url.removesuffix("/"))] = Field(
         default="",
-        pattern=r"^(https?://[^\s/?#@]+)?$",
+        pattern=r"^(https?://[^\s/?#@]+/?)?$",
         description="an origin such as https://www.example.com, without a path",
     )
     application_insights: str = Field(default="", validation_alias="APPLICATIONINSIGHTS_CONNECTION_STRING", repr=False)

@@ -34,7 +34,9 @@ class Compiled:
     def module(self, name: str) -> Json:
         """Return what main.bicep passes to a module."""
         (found,) = [one for _, one in self._resources if one["name"] == name and "Deployments" in one["type"].title()]
-        return {key: value.get("value") for key, value in found["properties"]["parameters"].items()}
+        # A conditional parameter is one expression, instead of an object with a value.
+        given = found["properties"]["parameters"].items()
+        return {key: value if isinstance(value, str) else value.get("value") for key, value in given}
 
     @cached_property
     def _resources(self) -> list[tuple[Json, Json]]:
@@ -47,7 +49,8 @@ def _resources(template: Json) -> Iterator[tuple[Json, Json]]:
     for resource in listed.values() if isinstance(listed, dict) else listed:
         if not resource.get("existing"):
             yield template, resource
-            yield from _resources(resource["properties"].get("template", {}))
+            # Resource groups and identities have no properties.
+            yield from _resources(resource.get("properties", {}).get("template", {}))
 
 
 @pytest.fixture(scope="session")
