@@ -8,11 +8,12 @@ param applicationInsightsId string
 @description('Empty: alerts notify nobody.')
 param email string
 
-@description('Empty: no availability test.')
 param healthUrl string
-
-@description('Empty: no alert on its throughput. Serverless has no throughput that could be used up.')
+param hasAvailabilityTest bool
 param cosmosAccountId string
+
+@description('Whether there is an alert on the throughput of the account. A serverless account has none that could be used up.')
+param hasThroughput bool
 
 param lagThresholdSeconds int
 param throttledThresholdPercent int
@@ -183,7 +184,7 @@ resource alerts 'Microsoft.Insights/scheduledQueryRules@2022-06-15' = [for rule 
   }
 }]
 
-resource availabilityTest 'Microsoft.Insights/webtests@2022-06-15' = if (!empty(healthUrl)) {
+resource availabilityTest 'Microsoft.Insights/webtests@2022-06-15' = if (hasAvailabilityTest) {
   name: 'health-${suffix}'
   location: location
   tags: union(tags, {
@@ -221,7 +222,7 @@ resource availabilityTest 'Microsoft.Insights/webtests@2022-06-15' = if (!empty(
   }
 }
 
-resource unavailable 'Microsoft.Insights/metricAlerts@2018-03-01' = if (!empty(healthUrl)) {
+resource unavailable 'Microsoft.Insights/metricAlerts@2018-03-01' = if (hasAvailabilityTest) {
   name: 'blog-unavailable-${suffix}'
   location: 'global'
   tags: tags
@@ -250,7 +251,7 @@ resource unavailable 'Microsoft.Insights/metricAlerts@2018-03-01' = if (!empty(h
   }
 }
 
-resource throughput 'Microsoft.Insights/metricAlerts@2018-03-01' = if (!empty(cosmosAccountId)) {
+resource throughput 'Microsoft.Insights/metricAlerts@2018-03-01' = if (hasThroughput) {
   name: 'blog-throughput-${suffix}'
   location: 'global'
   tags: tags

@@ -155,8 +155,8 @@ param privateNetworking bool = false
 @allowed(['microsoft.rate_limited', 'microsoft.fixed_percentage'])
 param tracesSampler string = 'microsoft.rate_limited'
 
-@description('Traces per second and process, or for microsoft.fixed_percentage the share of traces, from 0 to 1.')
-param tracesSamplerArgument string = '5'
+@description('Traces per second and process, or for microsoft.fixed_percentage the share of traces, from 0 to 1. Empty: 5, or 0.1.')
+param tracesSamplerArgument string = ''
 
 @description('Receives the alerts. Empty: alerts appear only in the portal.')
 param alertEmail string = ''
@@ -181,6 +181,12 @@ var hasBudget = monthlyBudget > 0 && !empty(alertEmail)
 var firstMonth = empty(budgetStart) ? currentMonth : budgetStart
 var usesSignIn = auth == 'app-service' && !empty(authClientId)
 var suffix = toLower(uniqueString(subscription().id, environmentName, location))
+// Names and conditions are known before the deployment. With outputs of other modules in them, `what-if` would skip modules:
+// https://learn.microsoft.com/azure/azure-resource-manager/bicep/linter-rule-what-if-short-circuiting
+var cosmosName = 'cosmos-${suffix}'
+var appName = 'func-${suffix}'
+// By default, five traces per second and process, or a tenth of all traces.
+var defaultSamplerArgument = tracesSampler == 'microsoft.fixed_percentage' ? '0.1' : '5'
 
 resource group 'Microsoft.Resources/resourceGroups@2024-03-01' = {
   name: 'rg-${environmentName}'
@@ -228,7 +234,7 @@ module cosmos 'cosmos.bicep' = {
   name: 'cosmos'
   scope: group
   params: {
-    name: 'cosmos-${suffix}'
+    name: cosmosName
     location: location
     tags: tags
     databaseName: databaseName
@@ -245,19 +251,25 @@ module searchIndex 'search.bicep' = if (search == '1' && cosmosCapacity == 'auto
   name: 'search'
   scope: group
   params: {
-    accountName: cosmos.outputs.name
+    accountName: cosmosName
     databaseName: databaseName
   }
+  dependsOn: [
+    cosmos
+    network // the account accepts one change at a time
+  ]
 }
 
 module moderationContainer 'moderation.bicep' = if (moderation == '1') {
   name: 'moderation'
   scope: group
   params: {
-    accountName: cosmos.outputs.name
+    accountName: cosmosName
     databaseName: databaseName
   }
   dependsOn: [
+    cosmos
+    network
     searchIndex // BLOG_SEARCH; the account accepts one change at a time
   ]
 }
@@ -312,15 +324,16 @@ module app 'app.bicep' = {
       COSMOS__clientId: identity.outputs.clientId // for the change-feed triggers, with the next one
       COSMOS__credential: 'managedidentity'
       FUNCTIONS_REQUEST_BODY_SIZE_LIMIT: '2097152' // 2 MiB; the host parses every JSON body, also of anonymous requests
-      OTEL_SERVICE_NAME: 'func-${suffix}' // as the Functions host is called in the application map: the name of the app
+      OTEL_SERVICE_NAME: appName // as the Functions host is called in the application map: the name of the app
       OTEL_TRACES_SAMPLER: tracesSampler
-      OTEL_TRACES_SAMPLER_ARG: tracesSamplerArgument
+      OTEL_TRACES_SAMPLER_ARG: empty(tracesSamplerArgument) ? defaultSamplerArgument : tracesSamplerArgument
       FUNCTIONS_WORKER_PROCESS_COUNT: workerProcessCount > 1 ? string(workerProcessCount) : '' // docs/deploy.md says why 1 is not sent
       WEBSITE_AUTH_AAD_ALLOWED_TENANTS: tenant().tenantId // as in the sample that auth.bicep names
       OVERRIDE_USE_MI_FIC_ASSERTION_CLIENTID: identity.outputs.clientId // instead of a client secret, see auth.bicep
     }
   }
   dependsOn: [
+    searchIndex // BLOG_SEARCH needs it
     moderationContainer // BLOG_MODERATION needs it
   ]
 }
@@ -329,11 +342,14 @@ module authentication 'auth.bicep' = {
   name: 'auth'
   scope: group
   params: {
-    appName: app.outputs.name
+    appName: appName
     clientId: usesSignIn ? authClientId : ''
     usesIdentity: empty(authClientSecret)
     siteUrl: siteUrl
   }
+  dependsOn: [
+    app
+  ]
 }
 
 module alerts 'alerts.bicep' = {
@@ -345,8 +361,10 @@ module alerts 'alerts.bicep' = {
     tags: tags
     applicationInsightsId: monitoring.outputs.applicationInsightsId
     email: alertEmail
-    cosmosAccountId: cosmosCapacity == 'serverless' ? '' : cosmos.outputs.id
-    healthUrl: availabilityTest ? '${app.outputs.url}/api/health' : ''
+    cosmosAccountId: cosmos.outputs.id
+    hasThroughput: cosmosCapacity != 'serverless'
+    healthUrl: '${app.outputs.url}/api/health'
+    hasAvailabilityTest: availabilityTest
     lagThresholdSeconds: lagThresholdSeconds
     throttledThresholdPercent: throttledThresholdPercent
   }
