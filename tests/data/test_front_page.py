@@ -14,28 +14,28 @@ from shared.platform.database.container import Container
 from shared.platform.database.scope import record_response, request_scope
 from shared.platform.errors import DatabaseThrottled, DatabaseUnavailable
 from tests.blog import Blog
+from tests.interleaved import Interleaved
 from tests.items import a_post, a_user
 from tests.polling import eventually
 
 Reader = Callable[[], Awaitable[FrontPage]]
 
 
-class Feed(Container):
+class Feed(Interleaved):
     """A feed that counts queries, holds them at a gate, and can fail."""
 
     def __init__(self, container: Container) -> None:
-        super().__init__(container.proxy)
+        super().__init__(container, "query", before=self._hold)
         self.queries = 0
         self.gate = asyncio.Event()
         self.gate.set()
         self.is_throttled = False
 
-    async def query(self, *arguments: object, **options: object) -> list[object]:
+    async def _hold(self, *_: object, **__: object) -> None:
         self.queries += 1
         await self.gate.wait()
         if self.is_throttled:
             raise DatabaseThrottled(1.0)
-        return await super().query(*arguments, **options)
 
 
 @pytest.fixture

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from shared.errors import PostNotFound
 from shared.models.like import Like
-from shared.platform.database.container import Container, Operation
+from shared.platform.database.client import connect
+from shared.platform.database.container import Container
 from shared.platform.database.refusals import BatchRefused, ConditionFailed, ItemMissing
 from shared.platform.errors import DatabaseUnavailable
 from shared.platform.models import Item
 from shared.transactions.batches import add_item, remove_item
-from tests.blog import Blog
+from tests.blog import Blog, lagging
 from tests.interleaved import Interleaved
 from tests.items import a_comment, a_like, a_post, a_user
 
@@ -55,36 +55,17 @@ async def test_a_like_of_a_missing_post_raises_post_not_found(blog: Blog) -> Non
     assert not isinstance(missing.value.__cause__, ItemMissing)
 
 
-class LaggingContainer(Container):
-    """A container that reads from a replica without comments and likes until a batch updates the session token."""
-
-    def __init__(self, container: Container) -> None:
-        super().__init__(container.proxy)
-        self.lags = True
-
-    async def batch(self, partition_key: str, operations: Sequence[Operation]) -> list[Item]:
-        try:
-            return await super().batch(partition_key, operations)
-        finally:
-            self.lags = False
-
-    async def read(self, item_id: str, partition_key: str) -> Item | None:
-        return None if self.lags and item_id != partition_key else await super().read(item_id, partition_key)
-
-    async def query(self, *arguments: Any, **options: Any) -> list[Any]:
-        return [] if self.lags else await super().query(*arguments, **options)
-
-
 @pytest.mark.parametrize("number", [1, 3])
 async def test_likes_of_another_process_are_removed_despite_a_lagging_replica(
     blog: Blog, post: Item, number: int
 ) -> None:
-    here = LaggingContainer(blog.posts)
-    likes = [(await add_item(blog.posts, a_like(post, a_user()))) for _ in range(number)]
-
-    removed = await asyncio.gather(
-        *(remove_item(here, post["id"], like["id"], "like", if_match={Like.last_edit(like)}) for like in likes)
-    )
+    async with connect(blog.settings) as client:
+        here = Container(client.get_database_client(blog.settings.database).get_container_client("posts"))
+        with lagging(blog):
+            likes = [(await add_item(blog.posts, a_like(post, a_user()))) for _ in range(number)]
+            removed = await asyncio.gather(
+                *(remove_item(here, post["id"], like["id"], "like", if_match={Like.last_edit(like)}) for like in likes)
+            )
 
     assert removed == [True] * number
     assert await blog.counts(post) == (0, 0)
