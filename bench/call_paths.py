@@ -1,4 +1,4 @@
-"""List what runs for some commands and for the change feeds: `python -m bench.call_paths`.
+"""List what runs for some requests and for the change feeds: `python -m bench.call_paths`.
 
 Prints the number of the core's files, functions and calls of these, of changes between files, and of asyncio tasks that
 the core starts, and lists the files. The wings and the libraries are not counted, and neither are comprehensions and
@@ -76,6 +76,9 @@ async def main() -> None:
             request = func.HttpRequest("POST", "http://localhost/", headers=headers, route_params=path, body=content)
             return json.loads((await trace(name, request)).get_body())
 
+        async def query(name: str) -> None:
+            await trace(name, func.HttpRequest("GET", "http://localhost/", body=b""))
+
         async def deliver(container: str) -> None:
             feed = getattr(await open_blog(), container).proxy.query_items_change_feed(start_time="Beginning")
             await trace(f"on_{container}_changed", func.DocumentList([dict(change) async for change in feed]))
@@ -84,6 +87,7 @@ async def main() -> None:
         post_id = (await command("create_post", {"userId": user_id, "title": "Notes", "content": "Text."}))["id"]
         await command("create_comment", {"userId": user_id, "content": "Well put."}, postId=post_id)
         await deliver("posts")
+        await query("get_feed")
         await command("edit_user", {"username": "countess"}, userId=user_id)
         await deliver("users")
         await deliver("posts")
