@@ -30,8 +30,8 @@ _AUDIENCE = "api://AzureADTokenExchange"
 _AZURE_CLI = "04b07795-8ddb-461a-bbee-02f9e1bf7b46"
 _SCOPE = str(uuid.uuid5(uuid.NAMESPACE_URL, "blog/user_impersonation"))
 _CALLBACK = "/.auth/login/aad/callback"
-# A new object takes a while to reach all of Microsoft Graph, and a new role, its service principal.
-_NOT_YET = ("ResourceNotFound", "was not found on application")
+# A new object or scope takes a while to reach all of Microsoft Graph, and a new role, its service principal.
+_NOT_YET = ("ResourceNotFound", "was not found on application", "preAuthorizedApplications")
 _ATTEMPTS = 5
 _TIMEOUT_S = 30
 
@@ -69,18 +69,13 @@ def create() -> str:
         "adminConsentDisplayName": "Write on the blog",
         "adminConsentDescription": "Write on the blog as the signed-in user.",
     }
-    registration = {
-        "displayName": name,
-        "signInAudience": "AzureADMyOrg",
-        "api": {
-            # The audience of version 2 tokens is the client ID, which infra/auth.bicep allows.
-            "requestedAccessTokenVersion": 2,
-            "oauth2PermissionScopes": [scope],
-            "preAuthorizedApplications": [{"appId": _AZURE_CLI, "delegatedPermissionIds": [_SCOPE]}],
-        },
-    }
+    # The audience of version 2 tokens is the client ID, which infra/auth.bicep allows.
+    api = {"requestedAccessTokenVersion": 2, "oauth2PermissionScopes": [scope]}
+    registration = {"displayName": name, "signInAudience": "AzureADMyOrg", "api": api}
     client = str((_graph("PATCH", place, registration) or _graph("GET", place))["appId"])
-    _graph("PATCH", f"applications(appId='{client}')", {"identifierUris": [f"api://{client}"]})
+    # Graph accepts only a scope that exists: https://github.com/microsoftgraph/microsoft-graph-docs-contrib/issues/1395
+    api["preAuthorizedApplications"] = [{"appId": _AZURE_CLI, "delegatedPermissionIds": [_SCOPE]}]
+    _graph("PATCH", f"applications(appId='{client}')", {"identifierUris": [f"api://{client}"], "api": api})
     # https://learn.microsoft.com/graph/api/serviceprincipal-upsert
     _graph("PATCH", f"servicePrincipals(appId='{client}')", {"displayName": name})
     return client

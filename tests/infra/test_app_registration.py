@@ -91,10 +91,19 @@ class Graph:
         elif is_new and path.startswith("servicePrincipals"):
             made |= {"id": "resource"}
         self._check_roles(made.get("appRoles", []), body.get("appRoles"))
+        self._check_scopes(made.get("api", {}), body.get("api", {}))
         made |= body
         for role in made.get("appRoles", []):
             role["origin"] = "Application"
         return made if is_new else None
+
+    @staticmethod
+    def _check_scopes(before: Json, after: Json) -> None:
+        """https://github.com/microsoftgraph/microsoft-graph-docs-contrib/issues/1395"""
+        known = {scope["id"] for scope in before.get("oauth2PermissionScopes", [])}
+        for application in after.get("preAuthorizedApplications", []):
+            if not known.issuperset(application["delegatedPermissionIds"]):
+                raise Refused(400, "InvalidValue", "Property preAuthorizedApplications has an unknown permission.")
 
     @staticmethod
     def _check_roles(before: list[Json], after: list[Json] | None) -> None:
