@@ -34,7 +34,7 @@ class TargetResult:
 
     @classmethod
     def ratio(cls, measure: str, limit: float, ours: Times, theirs: Times, *, below: bool = False) -> TargetResult:
-        """The median of `ours` must be at most `limit` times that of `theirs`, or `below` that."""
+        """The median of `ours` must be at most `limit` times the median of `theirs`, or `below` that."""
         ratio = ours.p50_ms / theirs.p50_ms
         target, met = ("below", ratio < limit) if below else ("at most", ratio <= limit)
         detail = f"{ours.p50_ms:.2f} ms against {theirs.p50_ms:.2f} ms"

@@ -1,9 +1,9 @@
 """The hand-made views of this project beside global secondary indexes: `python -m bench.secondary_indexes`.
 
-Each view has an index with the properties and the indexing policy that it needs. The blog is that of
+Each view has an index with the properties and the indexing policy that it needs. The blog is the one of
 bench/request_charges.py: once as it is, and once with a summary in each post, because an index can only have what its
 source stores. Reads are charged by the emulator's model. What the service charges for updating an index is not
-documented: the estimate is that of the same writes in a container with the policy of the index. Sizes, limits and
+documented: the estimate is the cost of the same writes in a container with the policy of the index. Sizes, limits and
 prices follow bench/capacity/demand.py.
 """
 
@@ -86,7 +86,7 @@ def _index(name: str, paths: Sequence[str], properties: Sequence[str], *, policy
 
 
 def _policy(*names: str, newest: Sequence[str] = ()) -> Item:
-    """Return a policy that indexes these properties, and those of `newest` in a descending composite index."""
+    """Return a policy that indexes these properties, and the properties of `newest` in a descending composite index."""
     composite = [{"path": f"/{name}", "order": "descending"} for name in newest]
     return {
         "indexingMode": "consistent",
@@ -104,7 +104,7 @@ INDEXES: Final = {
     Q6: _index("by-type", ["/type"], _LISTED, policy=_BY_TYPE),
     RENAME: _index("found-by-user", ["/userId"], _FOUND, policy=_policy("userId")),
 }
-# Only read here. Updates of the first cost as much as with the key `/type`; those of the second are part of the search.
+# Only read here. Updates of the first cost as much as with `/type`; updates of the second are part of the search.
 _ALSO_READ: Final = {Q6_BY_ID: _index("by-type-and-id", ["/type", "/_id"], _LISTED, policy=_BY_TYPE)}
 if (_search := REPOSITORY / "search" / "containers.json").exists():  # docs/template.md can take it off
     _ALSO_READ[Q6_OF_SEARCH] = ContainerPlan(json.loads(_search.read_text(encoding="utf-8"))["containers"][0])
@@ -352,7 +352,7 @@ def _copies(by_hand: ByHand, users: int) -> str:
 
 
 def _index_cost(indexed: Indexed, view: str, users: int) -> str:
-    """Return the cost of an index, with that of its reads of the change feed in the source."""
+    """Return the cost of an index, with the cost of its reads of the change feed in the source."""
     gb = users * sum(gb_per_user(indexed.sizes_kb[view]).values())
     updates = _mean_ru(users, lambda event: indexed.update(view, event)) * demand.PEAK_IN_HOUR
     reads = _mean_ru(users, lambda event: indexed.changes[event]) * demand.PEAK_IN_HOUR

@@ -2,7 +2,7 @@
 
     python -m bench.seed --users 1000
 
-The settings are those of manage.py. The same seed and sizes generate the same blog. To continue an interrupted run,
+It has the settings of manage.py. The same seed and sizes generate the same blog. To continue an interrupted run,
 repeat it with the same options.
 """
 

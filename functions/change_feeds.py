@@ -23,7 +23,7 @@ bp = func.Blueprint()
 
 @change_feed_trigger(bp, USERS_CHANGE_FEED, LEASES)
 async def on_users_changed(changes: func.DocumentList, context: func.Context) -> None:
-    """Copy changed names to posts, comments and likes, erase those of deleted users, and release former usernames."""
+    """Copy changed names to posts, comments and likes, erase deleted users' items, and release former usernames."""
     await _run(USERS_CHANGE_FEED, handle_changed_users, changes, context)
 
 

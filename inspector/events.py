@@ -38,7 +38,7 @@ def start() -> None:
 async def get_inspector_events(req: func.HttpRequest) -> func.HttpResponse:
     """Return the visitor's requests and their deliveries after number `after`, and the last number of all.
 
-    With `all=1`, those of all visitors. `page` is the visitor's first page, which was requested without a cookie.
+    With `all=1`, the events of all visitors. `page` is the visitor's first page, which was requested without a cookie.
     `switch` is the emulator's switch that the tour has turned on. Each process keeps its own records, so they are
     complete only if there is one process.
     """

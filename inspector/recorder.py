@@ -111,7 +111,7 @@ _Calls = dict[tuple[object, ...], _Operation]
 class Recorder(SpanProcessor):
     """Keeps the last records of a process, oldest first.
 
-    A record is a request or a delivery. Its calls are those of its span, and its part of the calls of a span that links
+    A record is a request or a delivery. It has the calls of its span, and its part of the calls of a span that links
     to it: a fan-out belongs to its delivery, and a group commit to all of its commands.
 
     A delivery has `causes`: the commands that wrote its changes, by trace, each with its items and its share of the

@@ -90,7 +90,7 @@ async def _serve(settings: StackSettings) -> None:
 
 
 def _addresses(settings: StackSettings, routes: Collection[str]) -> str:
-    """The addresses to open. `routes` are those of the app's HTTP functions."""
+    """The addresses to open. `routes` are the routes of the app's HTTP functions."""
     rows = [
         *((name, f"{settings.url}/{path}") for name, (path, route) in _PAGES.items() if route in routes),
         ("Explorer", f"{settings.cosmos_url}/_explorer/"),

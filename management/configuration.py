@@ -14,7 +14,7 @@ _CONNECTION = {"COSMOS", "COSMOS__ACCOUNTENDPOINT", "COSMOS__ACCOUNTKEY"}
 
 
 def read_configuration(file: Path) -> Settings:
-    """Add the settings of `file` to the environment, and those of a local stack that runs beside local.settings.json.
+    """Add the settings of `file` to the environment, and the ones of a local stack beside local.settings.json.
 
     The environment takes precedence, then the stack. Another file is chosen for what it names, so the stack does not
     replace it. Raises SettingsError, LocalSettingsError.

@@ -304,7 +304,7 @@ def _is_in_use(lease: Mapping[str, Any]) -> bool:
 
 
 def _containers(database: DatabaseProxy, feed: ChangeFeed) -> tuple[Container, Container]:
-    """Return the container that a function watches, and that of the leases."""
+    """Return the container that a function watches, and the container of the leases."""
     watched, leases = (Container(database.get_container_client(name)) for name in (feed.container, LEASES))
     return watched, leases
 

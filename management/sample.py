@@ -29,7 +29,7 @@ _LIKED_EVERY = timedelta(minutes=95)
 
 @dataclass(frozen=True)
 class SamplePost:
-    """A post of the sample. Its ID derives from `name`, that of the file."""
+    """A post of the sample. Its ID derives from `name`, the name of the file."""
 
     name: str
     title: str

@@ -62,7 +62,7 @@ class Seeded:
 
 
 async def has_others(blog: Blog) -> bool:
-    """Return whether there are posts on the front page, or users other than those of the sample. Costs two queries."""
+    """Return whether there are posts on the front page, or users who are not in the sample. Costs two queries."""
     if (await FrontPageIndex.read(blog.feed)).dates:
         return True
     sample = Sample()

@@ -89,7 +89,7 @@ async def move_reports(blog: Blog, moderation: Container) -> int:
 
 
 async def _merge(moderation: Container, post_id: str, item_id: str, reports: list[Item]) -> None:
-    """Add reports to the entry of an item; those of readers who have reported it since are left out."""
+    """Add reports to the entry of an item; reports of readers who have reported it since are left out."""
     while reports:
         entry = await moderation.read_latest(entry_id(post_id, item_id), ReportedItem.TYPE)
         known: list[Item] = entry["reports"] if entry else []

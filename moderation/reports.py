@@ -120,7 +120,7 @@ async def _require_reader(blog: Blog, moderation: Container, entry: Item, user_i
 async def list_reported(blog: Blog, moderation: Container, *, limit: int, cursor: Cursor | None) -> Page[Cursor]:
     """The most reported items: a query, and a point read of each post and comment.
 
-    A page can be shorter than `limit`, because entries whose reports no longer count are left out, as are those of
+    A page can be shorter than `limit`, because entries whose reports no longer count are left out, as are entries of
     deleted items, which are deleted.
     """
     parameters: dict[str, object] = {"type": ReportedItem.TYPE, "limit": limit + 1}

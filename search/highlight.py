@@ -48,7 +48,7 @@ def parts(text: str, words: Sequence[str]) -> list[Part]:
 
 
 def _pattern(words: Sequence[str]) -> Any:
-    """Match words that start like those of the search: the database compares stems, which are not known here."""
+    """Match words that start like the words of the search: the database compares stems, which are not known here."""
     import regex  # type: ignore[import-untyped]  # has no annotations, and is slow to import
 
     starts = {regex.escape(_normal(word[: max(_STEM, len(word) - 3)])) for word in words}

@@ -14,8 +14,8 @@ import azure.functions as func
 class Extension:
     """An addition to the site.
 
-    `folder` has `templates/` and `static/`, next to those of the site. `head` and `body` are templates that end the
-    head and the body of every page, and `introduction` continues that of the front page. `tools` is a template for the
+    `folder` has `templates/` and `static/`, next to the site's. `head` and `body` are templates that end the
+    head and the body of every page, and `introduction` continues the front page's. `tools` is a template for the
     buttons of the navigation and of each post, comment and user; its variable `subject` is `site`, `post`, `comment` or
     `user`. All have the `variables`. `links` are added to the navigation: addresses by name. `sitemaps` are addresses
     that robots.txt lists, too. `data_attributes` returns attributes of the root element, by their name without `data-`,

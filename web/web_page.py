@@ -33,7 +33,7 @@ _PROBLEM_HEADERS = ("Retry-After", "WWW-Authenticate")
 _SESSION_COOKIE = re.compile(r"(?:^|;)\s*blog-session=([^;]*)")
 _COOKIE_DELETION = "blog-session=; Path=/; Max-Age=0; SameSite=Lax"
 
-# The variables of a template, besides those of every page; None if the page does not exist.
+# The variables of a template, besides the variables of every page; None if the page does not exist.
 Context = dict[str, object] | None
 
 

@@ -1,6 +1,6 @@
 """Compute the load on the database and the functions for a number of users, and its cost.
 
-docs/scale.md lists the assumptions, prices and limits, with their sources. Rates are those of the busiest second. Money
+docs/scale.md lists the assumptions, prices and limits, with their sources. Rates are of the busiest second. Money
 is in dollars per month at list prices.
 """
 

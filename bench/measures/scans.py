@@ -169,7 +169,7 @@ async def _create(
 
 
 def item(number: int) -> dict[str, Any]:
-    """Return an item like those of the published load."""
+    """Return an item like the items of the published load."""
     content: dict[str, Any] = {
         "id": f"doc-{number}",
         "pk": f"pk-{number % _KEYS}",

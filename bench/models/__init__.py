@@ -1,1 +1,1 @@
-"""Compare this project's data model with those of the article and with indexes: `python -m bench.models`."""
+"""Compare this project's data model with the article's models and with indexes: `python -m bench.models`."""

@@ -1,4 +1,4 @@
-"""Compare this project's data model with those of the article and with indexes: `python -m bench.models`.
+"""Compare this project's data model with the article's models and with indexes: `python -m bench.models`.
 
 Runs all parts on the emulator, or those given with --only. --write updates their results in docs/benchmarks.
 """

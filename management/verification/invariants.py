@@ -130,7 +130,7 @@ def _is_version(item: Item) -> bool:
 
 
 def _is_record_result(record: Item) -> bool:
-    """A post or comment has the command's ID, a user that of its partition.
+    """A post or comment has the command's ID, a user the ID of its partition.
 
     A like of an earlier version has its user's ID, and its record expires within a day.
     """

@@ -18,7 +18,7 @@ from shared.platform.database.scope import deadline
 CACHE_S = 1.0
 # A query that takes longer is cancelled and sent again: its connection may be dead, and other requests wait for it.
 RESEND_AFTER_S = 1.0
-# Less than that of a request, so that the error of a shared query still reaches all its requests.
+# Less than the deadline of a request, so that the error of a shared query still reaches all its requests.
 FRONT_PAGE_DEADLINE_S = 9.0
 
 

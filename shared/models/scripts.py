@@ -1,6 +1,6 @@
 """Unicode scripts: the letters and marks of names.
 
-Names that mix scripts can look like other names, such as `оlga` with a Cyrillic о. All properties are those of the
+Names that mix scripts can look like other names, such as `оlga` with a Cyrillic о. All properties come from the
 `regex` package, so they do not depend on the version of Python.
 """
 

@@ -150,5 +150,5 @@ def settings() -> Settings:
 
 @cache
 def app_settings() -> AppSettings:
-    """This process's settings without those of the database, needed to register functions. Raises SettingsError."""
+    """This process's settings without the database's, needed to register functions. Raises SettingsError."""
     return read_settings(AppSettings)

@@ -1,4 +1,4 @@
-"""Fan-outs: write to all items of `posts` that meet a condition, such as those of a user, at a pace."""
+"""Fan-outs: write to all items of `posts` that meet a condition, such as the items of a user, at a pace."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PORTION: Final = 200
 
 @dataclass(frozen=True)
 class FanOut:
-    """Writes to the items of `posts` that meet a condition: those of one post, or of all.
+    """Writes to the items of `posts` that meet a condition, in one post or in all.
 
     `condition`, with its `parameters`, selects what is still to be written, so a repeated delivery continues where the
     last one ended. `write` is called with a post's ID and at most 25 of its items, of which it gets these `fields`. It

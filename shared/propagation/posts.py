@@ -117,7 +117,7 @@ class _Delivery:
         post_id, user_id = string_of(change, "postId"), string_of(change, "userId")
         author = self.authors.get(user_id)
         if change["type"] in (Post.TYPE, DELETED_TYPE) and change["id"] != post_id:
-            # Its copies would be those of the post that has this ID.
+            # Its copies would have the IDs of another post's copies.
             raise ValueError("id differs from postId")
         if change["type"] == DELETED_TYPE:
             if "turns" not in change:

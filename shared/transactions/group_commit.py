@@ -24,7 +24,7 @@ from shared.transactions.batches import COUNTING, COUNTS, add_item, count_patch,
 
 # A batch is limited to 100 operations and 2 MB; a comment can have 60 KB as JSON.
 GROUP_LIMIT: Final = 30
-# Less than that of a request, so that the error of a batch still reaches all its requests.
+# Less than the deadline of a request, so that the error of a batch still reaches all its requests.
 COMMIT_DEADLINE_S: Final = 9.0
 
 _Post = tuple[Container, str]

@@ -25,7 +25,7 @@ Result = TypeVar("Result")
 
 # The SDK quotes an ID and sends it as the last part of a path (_base.py, GetPathFromLink). "." and ".." are then cut
 # off with the part before them (yarl), and "/" and "\\" divide the ID. The path does not match its signature, or
-# is that of another item or of the container. The service does not find an ID that ends with a space (401;
+# names another item or the container. The service does not find an ID that ends with a space (401;
 # CosmosItemIdEncodingTestsBase.cs of azure-cosmos-dotnet-v3), and the SDK creates none with "?" or "#". Control
 # characters are not allowed (https://learn.microsoft.com/azure/cosmos-db/concepts-limits#per-item-limits).
 _ADDRESSABLE = re.compile(r"(?!\.{1,2}\Z)[^/\\?#\x00-\x1f\x7f]*[^/\\?#\x00-\x20\x7f]")

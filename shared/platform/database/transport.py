@@ -1,7 +1,7 @@
 """The HTTP transport of the SDK's client, through which every request and response passes, including retries.
 
 It records each of them as a client span, counts the request charge, and applies the session of the current API request.
-The attributes of a span are those of OpenTelemetry's semantic conventions for Azure Cosmos DB
+The attributes of a span follow OpenTelemetry's semantic conventions for Azure Cosmos DB
 (https://opentelemetry.io/docs/specs/semconv/database/cosmosdb/), and three of the app: the partition key, the
 operations of a batch, and the physical partitions that answered.
 """

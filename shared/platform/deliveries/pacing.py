@@ -76,7 +76,7 @@ class Pace:
     async def transaction(self, items: int, *, is_repetition: bool = False) -> AsyncIterator[None]:
         """Wait until the next transaction may start. The block sends it, and it writes about `items` items.
 
-        The next interval is that of an estimated charge until the charge is known. Raises TurnOver once the
+        The next interval rests on an estimated charge until the charge is known. Raises TurnOver once the
         transactions that are running have ended. A repetition after a refusal belongs to the same turn, so that
         NoProgress is found.
         """

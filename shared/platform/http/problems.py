@@ -70,7 +70,7 @@ PROBLEMS: dict[type[Exception], Problem] = {
 
 
 def problem_of(error: Exception) -> Problem:
-    """The HTTP form of any error: that of its class, or of the nearest base class in the table."""
+    """The HTTP form of any error: the entry of its class, or of the nearest base class in the table."""
     return next(PROBLEMS[kind] for kind in type(error).__mro__ if kind in PROBLEMS)
 
 

@@ -36,7 +36,7 @@ CONTENT_SECURITY_POLICY = (
 
 @dataclass(frozen=True)
 class Response:
-    """A response before its encoding. `etag` is that of the uncompressed content, with its quotation marks."""
+    """A response before its encoding. `etag` is the ETag of the uncompressed content, with its quotation marks."""
 
     content: bytes = b""
     media_type: str = JSON

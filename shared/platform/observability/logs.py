@@ -12,7 +12,7 @@ from shared.platform.name import NAME
 from shared.platform.observability.spans import current_traceparent, is_recorded_by_host
 
 _logger = logging.getLogger(NAME)
-# The app exports this logger's lines itself (exporters.py), because the host drops those of the traces that it does not
+# The app exports this logger's lines itself (exporters.py), because the host drops the lines of traces that it does not
 # record (`EnableTraceBasedLogsSampler`: https://github.com/Azure/azure-sdk-for-net/issues/61704).
 KEPT = f"{NAME}.kept"
 _kept = logging.getLogger(KEPT)
