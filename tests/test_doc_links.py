@@ -96,8 +96,9 @@ def test_every_row_is_in_a_table(page: Path) -> None:
     assert _rows_outside_of_tables(page.read_text(encoding="utf-8")) == []
 
 
-def test_the_files_in_the_call_paths_exist() -> None:
-    files = FILE.findall((ROOT / "docs" / "architecture.md").read_text(encoding="utf-8"))
+@pytest.mark.parametrize("page", ["architecture", "reliability"])
+def test_the_files_that_a_page_names_exist(page: str) -> None:
+    files = FILE.findall((ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8"))
 
     assert len(files) > 15
     assert [file for file in files if not (ROOT / file).is_file()] == []

@@ -1,6 +1,6 @@
 """The invariants of stored items: the rule for each property, what `verify` reports, and who repairs it.
 
-docs/reliability.md has this table, and the tests generate damage from it. `holds` checks an item by itself. The other
+docs/data-checks.md has this table, and the tests generate damage from it. `holds` checks an item by itself. The other
 rules compare items, and the census and the examination check them.
 """
 

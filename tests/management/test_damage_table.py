@@ -1,4 +1,4 @@
-"""The table of damages in docs/reliability.md: what `verify` finds, the API answers, and `rebuild` repairs."""
+"""The table of damages in docs/data-checks.md: what `verify` finds, the API answers, and `rebuild` repairs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.blog import Blog
 from tests.items import a_comment, a_like, a_post, a_user
 from tests.running_app import REPOSITORY, running_app
 
-PAGE = REPOSITORY / "docs" / "reliability.md"
+PAGE = REPOSITORY / "docs" / "data-checks.md"
 HEAD = ("| damage | found by `verify` as | the API meanwhile | `rebuild` |", "|---|---|---|---|")
 
 
@@ -174,9 +174,10 @@ class Row:
     answer: str = ""
     is_repaired: bool = False
 
-    def __str__(self) -> str:
+    @property
+    def outcome(self) -> str:
         found = "; ".join(self.found) or "**not found**"
-        return f"| {self.damage} | {found} | {self.answer} | {'repairs it' if self.is_repaired else 'by hand'} |"
+        return f"{found} | {self.answer} | {'repairs it' if self.is_repaired else 'by hand'}"
 
 
 @pytest.fixture
@@ -215,7 +216,10 @@ async def _answer(
 
 
 async def test_the_table_of_damages_in_the_documentation_is_true(rows: list[Row]) -> None:
-    table = "\n".join([*HEAD, *map(str, rows)])
+    damages = dict[str, list[str]]()
+    for row in rows:
+        damages.setdefault(row.outcome, []).append(row.damage)
+    table = "\n".join([*HEAD, *(f"| {'; '.join(of)} | {outcome} |" for outcome, of in damages.items())])
 
     assert [row.damage for row in rows if not row.found] == []
-    assert table in PAGE.read_text(encoding="utf-8"), f"docs/reliability.md must have this table:\n{table}"
+    assert table in PAGE.read_text(encoding="utf-8"), f"docs/data-checks.md must have this table:\n{table}"
