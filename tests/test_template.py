@@ -74,7 +74,7 @@ def test_a_wing_that_is_taken_off_leaves_nothing_in_the_templates(copy: Path, wi
     take_off(wing, copy)
 
     files = [*(copy / "infra").glob("*.bicep"), *(copy / "infra").glob("*.json"), copy / "docs" / "deploy.md"]
-    files.append(copy / ".github" / "workflows" / "deploy.yml")
+    files += [copy / "docs" / "parameters.md", copy / ".github" / "workflows" / "deploy.yml"]
     start = {"search": "SEARCH", "moderation": "MODERAT"}[wing]
     named = re.compile(rf"{NAME.upper()}_{start}|{wing}\.bicep|param {start.lower()}|{wing}(Index|Container)")
     assert [file.name for file in files if named.search(file.read_text("utf-8"))] == []

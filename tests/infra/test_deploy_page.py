@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from manage import app
 from tests.running_app import REPOSITORY
 
-PAGES = ("deploy", "sign-in", "domain", "github-actions", "cost", "manage", "migration", "upgrade")
+PAGES = ("deploy", "parameters", "sign-in", "domain", "github-actions", "cost", "manage", "migration", "upgrade")
 PAGE = "\n".join((REPOSITORY / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in PAGES)
 BLOCKS = re.findall(r"^ *```(\w*)\n(.*?)^ *```$", PAGE, re.DOTALL | re.MULTILINE)
 BASH = shutil.which("bash")

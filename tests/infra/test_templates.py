@@ -116,10 +116,10 @@ def test_each_parameter_is_set_from_an_environment_variable(compiled: Compiled) 
 
 
 def test_the_documented_parameters_have_the_defaults_of_the_template(compiled: Compiled) -> None:
-    page = (REPOSITORY / "docs" / "deploy.md").read_text(encoding="utf-8")
-    table = page.partition("## Parameters")[2].partition("\n## ")[0]
+    # The page about deployments has the parameters of the add-ons.
+    pages = [(REPOSITORY / "docs" / name).read_text(encoding="utf-8") for name in ("parameters.md", "deploy.md")]
     documented: dict[str, str] = {}
-    for row in re.findall(r"^\| (`.+?) \|(.*?)\|", table, re.MULTILINE):
+    for row in re.findall(r"^\| (`.+?) \|(.*?)\|", "\n".join(pages), re.MULTILINE):
         names, defaults = (re.findall(r"`([^`]*)`", cell) for cell in row)
         # One default for all names of a row, or one for each.
         each = defaults if len(defaults) == len(names) else (defaults or [""]) * len(names)
