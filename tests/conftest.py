@@ -11,6 +11,7 @@ import pytest
 from aiohttp import ClientSession
 from cosmos_emulator import EmulatorSettings
 
+from shared.settings import TransactionMode
 from tests.api import Api
 from tests.blog import Blog, EmulatorThread, new_blog
 from tests.running_app import RunningApp
@@ -36,8 +37,14 @@ def emulator() -> Iterator[EmulatorThread]:
 
 
 @pytest.fixture
-async def blog(emulator: EmulatorThread) -> AsyncIterator[Blog]:
-    async with new_blog(emulator) as provisioned:
+def transaction_mode() -> TransactionMode:
+    """That of `blog`, which some tests parametrize."""
+    return "batch"
+
+
+@pytest.fixture
+async def blog(emulator: EmulatorThread, transaction_mode: TransactionMode) -> AsyncIterator[Blog]:
+    async with new_blog(emulator, transaction_mode) as provisioned:
         yield provisioned
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -11,7 +11,7 @@ import pytest
 from shared.data.users import create_user, edit_user
 from shared.models.user import NewUser, UserChanges
 from shared.platform.models import Item
-from tests.blog import Blog, EmulatorThread, at, new_blog
+from tests.blog import Blog, EmulatorThread, at
 from tests.gateway import Gateway, Operation
 from tests.items import a_post, unique
 from tests.polling import eventually
@@ -26,13 +26,8 @@ def own_gateway(emulator: EmulatorThread) -> Iterator[Gateway]:
         yield listening
 
 
-@pytest.fixture(params=["batch", "procedure"])
-async def blog(emulator: EmulatorThread, request: pytest.FixtureRequest) -> AsyncIterator[Blog]:
-    async with new_blog(emulator, request.param) as provisioned:
-        yield provisioned
-
-
 @pytest.mark.nightly
+@pytest.mark.parametrize("transaction_mode", ["batch", "procedure"])
 async def test_a_rename_longer_than_the_function_timeout_does_not_end_the_host(
     blog: Blog, own_gateway: Gateway, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

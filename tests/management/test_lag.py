@@ -91,7 +91,7 @@ async def _ran_once(blog: Blog, log: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-async def shared_blog(emulator: EmulatorThread, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Blog]:
+async def handled_blog(emulator: EmulatorThread, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Blog]:
     """A blog whose functions have run once."""
     async with new_blog(emulator) as provisioned:
         await _ran_once(provisioned, tmp_path_factory.mktemp("lag") / "host.log")
@@ -99,11 +99,11 @@ async def shared_blog(emulator: EmulatorThread, tmp_path_factory: pytest.TempPat
 
 
 @pytest.fixture
-async def idle(shared_blog: Blog) -> AsyncIterator[Blog]:
-    """The shared blog. Afterwards, its leases are as they were."""
-    leases = shared_blog.container("leases")
-    before = await shared_blog.all_items(leases)
-    yield shared_blog
+async def idle(handled_blog: Blog) -> AsyncIterator[Blog]:
+    """That blog. Afterwards, its leases are as they were."""
+    leases = handled_blog.container("leases")
+    before = await handled_blog.all_items(leases)
+    yield handled_blog
     for lease in before:
         await leases.proxy.upsert_item(lease)
 

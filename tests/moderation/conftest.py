@@ -11,7 +11,7 @@ from moderation.container import NAME
 from shared.platform.database.container import Container
 from tests.api import Api
 from tests.auth.conftest import MODERATOR, SignedIn, principal, with_sign_in
-from tests.blog import Blog, EmulatorThread, new_blog
+from tests.blog import Blog, EmulatorThread
 from tests.items import unique
 from tests.running_app import TRIGGERS, RunningApp, running_app
 from tests.web.browser.conftest import visit
@@ -22,11 +22,9 @@ MODERATION = {"BLOG_MODERATION": "1", "BLOG_MODERATOR_ROLE": MODERATOR}
 
 
 @pytest.fixture
-async def blog(emulator: EmulatorThread, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Blog]:
-    """A database with the container of the moderation."""
+def with_moderation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The database of `blog` has the container of the moderation, if this comes first (`usefixtures`)."""
     monkeypatch.setenv("BLOG_MODERATION", "1")
-    async with new_blog(emulator) as provisioned:
-        yield provisioned
 
 
 @pytest.fixture

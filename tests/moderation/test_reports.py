@@ -31,6 +31,7 @@ from tests.interleaved import Interleaved
 from tests.items import a_comment, a_post, a_user, unique
 from tests.moderation.reporting import REASON, a_commented_post, a_reader, listed, report
 
+pytestmark = pytest.mark.usefixtures("with_moderation")
 OLD = iso_utc(datetime.now(UTC) - timedelta(seconds=COUNTED_S + 60))
 
 

@@ -41,10 +41,8 @@ BANNED = ("11111111-1111-5111-8111-111111111111", "22222222-2222-5222-8222-22222
 DATED = next(item for item in POSTS if item.get("title", "").startswith("text:"))
 
 
-async def test_a_database_from_before_the_addon_is_upgraded(
-    emulator: EmulatorThread, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("BLOG_MODERATION", "1")
+@pytest.mark.usefixtures("with_moderation")
+async def test_a_database_from_before_the_addon_is_upgraded(emulator: EmulatorThread) -> None:
     settings = Settings(account=Account(emulator.endpoint, emulator.key), database=unique("upgraded"))
     async with connect(settings) as client:
         blog = Blog(emulator, settings, await client.create_database(settings.database))
@@ -113,6 +111,7 @@ async def test_bans_are_kept_also_without_the_addon(emulator: EmulatorThread) ->
     assert [(each["ttl"], each["isBanned"]) for each in tombstones] == [(-1, True)] * 2
 
 
+@pytest.mark.usefixtures("with_moderation")
 async def test_reasons_lose_the_prefix_and_each_reader_has_one_report(blog: Blog, moderation: Container) -> None:
     (post, _), reader = await a_commented_post(blog), await a_reader(blog)
     about = {"postId": post["id"], "itemId": post["id"], "creationDate": now(), "ttl": 1000}

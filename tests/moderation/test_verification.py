@@ -21,6 +21,8 @@ from shared.platform.http.callers import BackEnd
 from tests.blog import Blog
 from tests.moderation.reporting import a_commented_post, a_reader, listed, report
 
+pytestmark = pytest.mark.usefixtures("with_moderation")
+
 
 @pytest.fixture
 def addon(moderation: Container) -> OpenAddon:

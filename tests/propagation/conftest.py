@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 import pytest
 
 from management.definitions import script_text
 from shared.data.posts import FRONT_PAGE_LENGTH
 from shared.propagation import copies
-from tests.blog import Blog, EmulatorThread, new_blog
+from shared.settings import TransactionMode
+from tests.blog import Blog
 
 
 @pytest.fixture(params=["batch", pytest.param("procedure", marks=pytest.mark.nightly)])
-async def blog(emulator: EmulatorThread, request: pytest.FixtureRequest) -> AsyncIterator[Blog]:
-    async with new_blog(emulator, request.param) as provisioned:
-        yield provisioned
+def transaction_mode(request: pytest.FixtureRequest) -> TransactionMode:
+    return request.param
 
 
 @pytest.fixture

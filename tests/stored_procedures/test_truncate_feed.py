@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator
 
 import pytest
 
 from shared.data.posts import FRONT_PAGE_LENGTH
 from shared.models.post import short_form
 from shared.platform.models import Item
-from tests.blog import STORED_PROCEDURES, Blog, EmulatorThread, new_blog
+from tests.blog import STORED_PROCEDURES, Blog
 from tests.items import a_post, a_user
 
 pytestmark = pytest.mark.usefixtures("both_script_views")
-
-
-@pytest.fixture
-async def blog(emulator: EmulatorThread) -> AsyncIterator[Blog]:
-    """A database per test, because the whole feed is one logical partition."""
-    async with new_blog(emulator) as provisioned:
-        yield provisioned
 
 
 def _copies(number: int, *, second: float | None = None) -> list[Item]:
