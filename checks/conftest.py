@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.conftest import api, blog, emulator, restored_environment, shared_blog
+from tests.conftest import api, blog, emulator, restored_environment, shared_blog, transaction_mode
 
-__all__ = ["api", "blog", "emulator", "restored_environment", "shared_blog"]
+__all__ = ["api", "blog", "emulator", "restored_environment", "shared_blog", "transaction_mode"]
