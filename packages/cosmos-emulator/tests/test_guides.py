@@ -154,14 +154,5 @@ def test_every_cell_of_the_comparison_has_a_source() -> None:
     assert set(re.findall(r"]\[([a-z0-9-]+)]", comparison)) == defined
 
 
-def test_the_comparison_in_the_readme_is_an_extract() -> None:
-    def plain(cell: str) -> str:
-        return re.sub(r"\[([^]]+)](\[[^]]+]|\([^)]+\))", r"\1", cell)
-
-    short = rows(README.partition("## Comparison with other emulators")[2])
-
-    assert short == [[plain(cell) for cell in row[:6]] for row in rows(GUIDES["comparison.md"])]
-
-
 def test_relative_links_of_the_readme_lead_to_files() -> None:
     assert [path for path in re.findall(r"]\(([a-z][^):#]+)[)#]", README) if not (PACKAGE / path).exists()] == []
