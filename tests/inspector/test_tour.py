@@ -45,14 +45,14 @@ SOON_S = 15
 
 
 @pytest.fixture(scope="module")
-def emulator() -> Iterator[EmulatorThread]:
+def toured_emulator() -> Iterator[EmulatorThread]:
     with EmulatorThread(EmulatorSettings(partitions=2)) as running:
         yield running
 
 
 @pytest.fixture(scope="module")
-def settings(emulator: EmulatorThread) -> Settings:
-    return Settings(account=Account(emulator.endpoint, emulator.key), database=unique("toured"))
+def settings(toured_emulator: EmulatorThread) -> Settings:
+    return Settings(account=Account(toured_emulator.endpoint, toured_emulator.key), database=unique("toured"))
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,7 @@ Visit = Callable[..., AbstractAsyncContextManager[Page]]
 
 
 @pytest.fixture
-def at_step(browser: Browser, toured_app: RunningApp, emulator: EmulatorThread) -> Visit:
+def at_step(browser: Browser, toured_app: RunningApp, toured_emulator: EmulatorThread) -> Visit:
     @asynccontextmanager
     async def visit(step: int, **options: Any) -> AsyncIterator[Page]:
         # Closing a page of Browser.new_page would also end its profile, and with it the requests of the closed page.
@@ -91,7 +91,7 @@ def at_step(browser: Browser, toured_app: RunningApp, emulator: EmulatorThread) 
         yield page
         # The browser ends requests of pages whose profile ends.
         await page.close()
-        await eventually(lambda: is_quiet(emulator), deadline_s=SOON_S)
+        await eventually(lambda: is_quiet(toured_emulator), deadline_s=SOON_S)
         # Steps 6 and 7 make the database refuse requests, also those that the SDK repeats in vain.
         expected = ("status of 429", "status of 503") if step in (6, 7) else ()
         assert [error for error in log.errors if not any(text in error for text in expected)] == []
@@ -279,9 +279,9 @@ async def test_a_closed_tab_leaves_nothing_of_the_tour(at_step: Visit, toured: A
 
 @pytest.mark.nightly
 async def test_a_killed_host_leaves_nothing_of_the_tour(
-    browser: Browser, emulator: EmulatorThread, tmp_path: Path
+    browser: Browser, toured_emulator: EmulatorThread, tmp_path: Path
 ) -> None:
-    account = Account(emulator.endpoint, emulator.key)
+    account = Account(toured_emulator.endpoint, toured_emulator.key)
     settings = provisioned(Settings(account=account, database=unique("killed")))
     with running_app(settings, tmp_path / "first.log", environment=INSPECTOR, options=_own_timers(tmp_path)) as app:
         page = await browser.new_page()
@@ -432,12 +432,12 @@ async def test_a_rename_reaches_a_thousand_comments(at_step: Visit) -> None:
 
 
 async def test_the_session_token_shows_the_own_write(
-    at_step: Visit, toured_app: RunningApp, emulator: EmulatorThread
+    at_step: Visit, toured_app: RunningApp, toured_emulator: EmulatorThread
 ) -> None:
     async with at_step(5) as page:
         await press(page, "Edit and read", "With it: “Edited at")
         assert "Without the token: “Edited" not in await page.locator("[data-verdict]").inner_text()
-        assert emulator.settings.replica_lag is None
+        assert toured_emulator.settings.replica_lag is None
         shown = page.locator("[data-groups] > li")
         await expect(shown.filter(has_text="Edit a post")).to_have_count(1)
         reads = shown.filter(has_text="Read a post without and with the session token")
@@ -450,11 +450,11 @@ async def test_the_session_token_shows_the_own_write(
 
 @pytest.mark.nightly
 async def test_a_hot_partition_refuses_requests(
-    at_step: Visit, toured_app: RunningApp, emulator: EmulatorThread
+    at_step: Visit, toured_app: RunningApp, toured_emulator: EmulatorThread
 ) -> None:
     async with at_step(6) as page:
         await press(page, "Like three posts fifty times", "got 429, waited and ran again", "50 likes, counted as 50.")
-        assert not emulator.settings.throttle
+        assert not toured_emulator.settings.throttle
         async with page.context.expect_page() as opened:
             await page.get_by_role("link", name="Load of the partition").click()
         load = await opened.value
@@ -464,26 +464,26 @@ async def test_a_hot_partition_refuses_requests(
 @pytest.mark.nightly
 @pytest.mark.parametrize("step", range(1, 8))
 async def test_a_step_can_be_left_halfway(
-    at_step: Visit, toured_app: RunningApp, emulator: EmulatorThread, step: int
+    at_step: Visit, toured_app: RunningApp, toured_emulator: EmulatorThread, step: int
 ) -> None:
     async with at_step(step) as page:
         await button_of(page).click()
         await page.goto(f"{toured_app.url}/tour/8")
 
-        await eventually(lambda: is_quiet(emulator), deadline_s=SOON_S)
+        await eventually(lambda: is_quiet(toured_emulator), deadline_s=SOON_S)
         await expect(page.locator("[data-bill] tr")).to_have_count(4)
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("step", [5, 6, 7])
-async def test_a_closed_tab_sets_its_switch_back(at_step: Visit, emulator: EmulatorThread, step: int) -> None:
+async def test_a_closed_tab_sets_its_switch_back(at_step: Visit, toured_emulator: EmulatorThread, step: int) -> None:
     async with at_step(step) as page:
-        assert is_quiet(emulator)
+        assert is_quiet(toured_emulator)
         await button_of(page).click()
-        await eventually(lambda: not is_quiet(emulator), deadline_s=SOON_S)
+        await eventually(lambda: not is_quiet(toured_emulator), deadline_s=SOON_S)
         await page.close()
 
-        await eventually(lambda: is_quiet(emulator), deadline_s=SOON_S)
+        await eventually(lambda: is_quiet(toured_emulator), deadline_s=SOON_S)
 
 
 @pytest.mark.nightly
@@ -499,7 +499,7 @@ async def test_everything_is_right_after_the_faults(at_step: Visit) -> None:
 
 @pytest.mark.nightly
 async def test_other_visitors_are_told_and_not_hit_while_the_database_fails(
-    at_step: Visit, toured: Api, toured_app: RunningApp, emulator: EmulatorThread
+    at_step: Visit, toured: Api, toured_app: RunningApp, toured_emulator: EmulatorThread
 ) -> None:
     post = await toured.new_post(author := await toured.new_user())
     async with at_step(7) as page:
@@ -510,7 +510,7 @@ async def test_other_visitors_are_told_and_not_hit_while_the_database_fails(
         await expect(notice).to_contain_text("The tour makes the database fail", timeout=WAIT_MS)
 
         def hit() -> set[str | None]:
-            return {one.rule.partition_key for one in emulator.faults if "batch" in one.rule.operations}
+            return {one.rule.partition_key for one in toured_emulator.faults if "batch" in one.rule.operations}
 
         # The author, their ten posts and the liked one. The rules are added one after the other.
         await eventually(lambda: len(hit()) == 12)
@@ -519,14 +519,15 @@ async def test_other_visitors_are_told_and_not_hit_while_the_database_fails(
 
         assert {answer.status for answer in answers} == {201}
         await expect(button_of(page)).to_be_enabled(timeout=3 * WAIT_MS)
-        assert is_quiet(emulator)
+        assert is_quiet(toured_emulator)
         await expect(notice).to_have_text("", timeout=WAIT_MS)
 
 
 @pytest.mark.nightly
 async def test_comments_that_were_prepared_in_part_are_completed(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tour, "open_blog", AsyncMock(return_value=blog.stored))
-    with blog.emulator.faults.during("503 operation=batch container=posts probability=0.5 seed=1"):
+    fault = f"503 operation=batch database={blog.settings.database} container=posts probability=0.5 seed=1"
+    with blog.emulator.faults.during(fault):
         assert (await prepared_comments()).status_code == 503
 
     answer = await prepared_comments()
@@ -621,24 +622,24 @@ async def test_the_current_step_is_marked_in_forced_colors(at_step: Visit) -> No
 
 
 async def test_a_switch_that_is_not_renewed_is_set_back(
-    emulator: EmulatorThread, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    toured_emulator: EmulatorThread, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(emulator_switches, "settings", lambda: settings)
     switches = EmulatorSwitches(limit_s=0.5)
 
     assert await switches.switch("throttle")
-    assert emulator.settings.throttle
+    assert toured_emulator.settings.throttle
 
-    await eventually(lambda: not emulator.settings.throttle)
+    await eventually(lambda: not toured_emulator.settings.throttle)
 
 
-async def test_an_unknown_switch_is_refused(toured: Api, emulator: EmulatorThread) -> None:
+async def test_an_unknown_switch_is_refused(toured: Api, toured_emulator: EmulatorThread) -> None:
     async with toured.session.put(f"{toured.url}/tour/switches/nope", json={"visit": VISIT}) as answer:
         problem = await answer.json()
 
     assert answer.status == 400
     assert problem["detail"] == "There is no switch 'nope'; use one of lag, throttle, faults."
-    assert is_quiet(emulator)
+    assert is_quiet(toured_emulator)
 
 
 @pytest.mark.parametrize("path", [path for method, path in COMMANDS if method == "POST"])
