@@ -1,4 +1,4 @@
-// Creates a resource group with everything the blog needs. Parameters are described in docs/deploy.md.
+// Creates a resource group with everything the blog needs. docs/parameters.md describes the parameters.
 targetScope = 'subscription'
 
 @description('Name of the azd environment, from which the names of all resources derive.')
@@ -327,7 +327,7 @@ module app 'app.bicep' = {
       OTEL_SERVICE_NAME: appName // as the Functions host is called in the application map: the name of the app
       OTEL_TRACES_SAMPLER: tracesSampler
       OTEL_TRACES_SAMPLER_ARG: empty(tracesSamplerArgument) ? defaultSamplerArgument : tracesSamplerArgument
-      FUNCTIONS_WORKER_PROCESS_COUNT: workerProcessCount > 1 ? string(workerProcessCount) : '' // docs/deploy.md says why 1 is not sent
+      FUNCTIONS_WORKER_PROCESS_COUNT: workerProcessCount > 1 ? string(workerProcessCount) : '' // docs/parameters.md says why 1 is not sent
       WEBSITE_AUTH_AAD_ALLOWED_TENANTS: tenant().tenantId // as in the sample that auth.bicep names
       OVERRIDE_USE_MI_FIC_ASSERTION_CLIENTID: identity.outputs.clientId // instead of a client secret, see auth.bicep
     }

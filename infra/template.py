@@ -62,7 +62,7 @@ def _take_off_infra(wing: str, root: Path) -> None:
     declaration = re.compile(rf"(?m)^param ({'|'.join(parameters)})\b|'{wing}\.bicep'")
     blocks = main_template.read_text(encoding="utf-8").split("\n\n")
     main_template.write_text("\n\n".join(one for one in blocks if not declaration.search(one)), encoding="utf-8")
-    others = ("infra/main.parameters.json", ".github/workflows/deploy.yml", "docs/deploy.md")
+    others = ("infra/main.parameters.json", ".github/workflows/deploy.yml", "docs/deploy.md", "docs/parameters.md")
     for file in (main_template, *(root / name for name in others)):
         lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
         settings = re.compile("|".join(rf"{NAME.upper()}_{setting}\b" for setting in parameters.values()))

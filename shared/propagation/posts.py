@@ -4,7 +4,7 @@
 - Deleted post (tombstone): its copies are deleted, its comments and likes expire, and the front page is refilled.
 - Post, comment or like with a stale username: the current name is written. This closes the race between a rename and a
   write that read the name before it, because the rename is stored by the time the change feed delivers the item, and
-  the user is read after that (docs/reliability.md lists all reads).
+  the user is read after that (docs/reliability.md).
 - Post, comment or like of a deleted user: it is deleted. This closes the same race.
 
 Each write to `posts` comes back as a change, which already has the current name, so the loop terminates.

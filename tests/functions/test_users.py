@@ -233,6 +233,7 @@ async def test_ids_of_other_items_are_not_users(api: Api) -> None:
     assert (reservation.status, as_author.status) == (404, 404)
 
 
+@pytest.mark.nightly
 async def test_a_user_who_is_renamed_all_the_time_pays_the_same_for_each_rename_and_then_has_to_wait(api: Api) -> None:
     user = await api.new_user()
     names = [user["username"], unique("countess")]

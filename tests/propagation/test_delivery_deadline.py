@@ -113,6 +113,7 @@ async def test_a_rename_that_exceeds_the_deadline_progresses_with_every_delivery
     assert "formerUsernames" not in (await blog.users.read(user["id"], user["id"]) or {})
 
 
+@pytest.mark.nightly
 async def test_the_likes_of_a_deleted_post_expire_over_several_deliveries(
     blog: Blog, gated: Blog, gateway: Gateway
 ) -> None:
