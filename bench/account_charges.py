@@ -14,10 +14,10 @@ from typing import Final
 from bench.request_charges import add_comment, add_post, add_user
 from bench.servers import Server, emulator
 from bench.tables import table
-from management.account import open_blog, signed_in
+from management.account import open_client, open_containers
 from management.provision import provision
 from shared.data.blog import Blog
-from shared.data.user_data import Position, read_user_data
+from shared.data.user_data import ExportPosition, read_user_data
 from shared.data.users import delete_user
 from shared.platform.database.scope import request_scope
 from shared.platform.models import Item
@@ -36,8 +36,8 @@ async def measure(server: Server, number: int) -> list[float]:
     """Return the modeled charge of each request, in request units, with this number of items."""
     configuration = server.settings(f"bench-{number}")
     await provision(configuration)
-    async with signed_in(configuration) as client:
-        blog = await open_blog(client, configuration.database)
+    async with open_client(configuration) as client:
+        blog = await open_containers(client, configuration.database)
         user, other = await add_user(blog, "the_user"), await add_user(blog, "another")
         posts = [await add_post(blog, other) for _ in range(number)]
         for post in posts:
@@ -57,7 +57,7 @@ async def charge(work: Awaitable[object]) -> float:
 
 
 async def read_everything(blog: Blog, user: Item) -> None:
-    position: Position | None = None
+    position: ExportPosition | None = None
     while True:
         page = await read_user_data(blog, user["id"], limit=100, cursor=position, is_counted=False)
         if page.next_cursor is None:

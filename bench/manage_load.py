@@ -30,7 +30,7 @@ from bench.report import circumstances
 from bench.servers import REPOSITORY, emulator, functions_host
 from bench.tables import table
 from bench.timing import Times, until
-from management.account import open_blog, signed_in
+from management.account import open_client, open_containers
 from management.provision import provision
 from shared.data.blog import Blog
 from shared.data.username_reservations import reservation_item
@@ -59,7 +59,7 @@ async def measure(checkout: Path) -> list[tuple[str, ...]]:
         server = await stack.enter_async_context(emulator(None, "--partitions", "1"))
         settings = server.settings("blog")
         await provision(settings, throughput=_RU_S)
-        blog = await open_blog(await stack.enter_async_context(signed_in(settings)), settings.database)
+        blog = await open_containers(await stack.enter_async_context(open_client(settings)), settings.database)
         await send_batches(blog.users.proxy, "userId", _users())
         await send_batches(blog.posts.proxy, "postId", _posts())
         await for_each(range(_POSTS), partial(_damage_copy, blog))

@@ -29,7 +29,7 @@ from bench.report import circumstances
 from bench.servers import emulator, functions_host
 from bench.tables import table
 from bench.timing import BenchmarkError, Times, until
-from management.account import open_blog, signed_in
+from management.account import open_client, open_containers
 from management.provision import provision
 from shared.data.users import create_user
 from shared.models.comment import NewComment, comment_item
@@ -81,7 +81,7 @@ async def measure(posts: int, ru_s: int, *, is_deletion: bool) -> RenameLoad:
         server = await stack.enter_async_context(emulator(None, "--partitions", "1"))
         settings = server.settings("blog")
         await provision(settings, throughput=ru_s)
-        blog = await open_blog(await stack.enter_async_context(signed_in(settings)), settings.database)
+        blog = await open_containers(await stack.enter_async_context(open_client(settings)), settings.database)
         author, user = [await create_user(blog.users, NewUser(username=name), idempotency_key=None) for name in _NAMES]
         await send_batches(blog.posts.proxy, "postId", _items(author, user, posts))
         host = await stack.enter_async_context(functions_host(settings))

@@ -15,7 +15,7 @@ from typing import Final
 from bench.models.article import ARTICLE
 from bench.servers import Server, emulator
 from bench.tables import table
-from management.account import open_blog, signed_in
+from management.account import open_client, open_containers
 from management.provision import provision
 from shared.data.blog import Blog
 from shared.data.comments import create_comment, list_comments
@@ -40,8 +40,8 @@ async def measure(server: Server) -> dict[str, float]:
     """Return the modeled charge of each request, in request units."""
     configuration = server.settings("bench")
     await provision(configuration)
-    async with signed_in(configuration) as client:
-        blog = await open_blog(client, configuration.database)
+    async with open_client(configuration) as client:
+        blog = await open_containers(client, configuration.database)
         charges = {}
         for name, request in requests(blog, *await fill(blog)).items():
             await server.next_second()

@@ -31,7 +31,7 @@ from bench.report import circumstances
 from bench.request_charges import add_comment, add_like, add_post, add_user, fill, new_post
 from bench.servers import REPOSITORY, Server, emulator
 from bench.tables import number, people, table
-from management.account import open_blog
+from management.account import open_containers
 from management.provision import provision
 from shared.containers import FEED, POSTS, USERS
 from shared.data.blog import Blog
@@ -181,7 +181,7 @@ async def measure_by_hand(server: Server) -> ByHand:
     configuration = server.settings("by-hand")
     await provision(configuration)
     async with observed_client(configuration) as client:
-        blog = await open_blog(client, configuration.database)
+        blog = await open_containers(client, configuration.database)
         scene = await _Scene.open(blog)
         user_id = scene.author["id"]
         reads: dict[str, Callable[[], Awaitable[object]]] = {
@@ -214,7 +214,7 @@ async def measure_indexed(server: Server) -> Indexed:
     configuration = server.settings("indexed")
     await provision(configuration)
     async with observed_client(configuration) as client:
-        blog = await open_blog(client, configuration.database)
+        blog = await open_containers(client, configuration.database)
         scene = await _Scene.open(blog)
         before = await get_post(blog.posts, scene.post["id"])
         for post in await _all(blog.posts.query_across(_ALL_POSTS, {}, page_size=100)):

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from bench.generated.plan import Range, SeedPlan
 from bench.servers import REPOSITORY
 from local_settings import NAME
-from management.account import open_blog, signed_in
+from management.account import open_client, open_containers
 from management.configuration import read_configuration
 from management.seeding import Seeded, seed
 from shared.settings import Settings
@@ -25,8 +25,8 @@ from shared.settings import Settings
 
 async def seed_database(settings: Settings, plan: SeedPlan) -> Seeded:
     """Write the plan to a provisioned database."""
-    async with signed_in(settings) as client:
-        return await seed(await open_blog(client, settings.database), plan)
+    async with open_client(settings) as client:
+        return await seed(await open_containers(client, settings.database), plan)
 
 
 def main() -> None:

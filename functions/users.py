@@ -6,7 +6,7 @@ import azure.functions as func
 
 from shared.data import users
 from shared.data.blog import open_blog
-from shared.data.user_data import RESOURCES, Position, read_user_data
+from shared.data.user_data import RESOURCES, ExportPosition, read_user_data
 from shared.endpoints import Endpoint
 from shared.errors import AccountDeleted, AlreadyRegistered, TooManyExports, TooManyRenames, UsernameTaken, UserNotFound
 from shared.models.user import NewUser, User, UserChanges
@@ -76,7 +76,7 @@ async def get_user(call: Call[None]) -> Response:
     "Q7",
     returns=tuple(RESOURCES.values()),
     paged=True,
-    parse_cursor=Position.parse,
+    parse_cursor=ExportPosition.parse,
     private=True,
     errors=(UserNotFound, TooManyExports),
 )

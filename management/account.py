@@ -39,7 +39,7 @@ class PacedTransport(SessionTransport):
 
 
 @asynccontextmanager
-async def signed_in(configuration: Settings, **options: Any) -> AsyncIterator[CosmosClient]:
+async def open_client(configuration: Settings, **options: Any) -> AsyncIterator[CosmosClient]:
     """Open a client that authenticates by key or identity. Raises AzureError.
 
     Unlike the app's client, it retries throttled requests for up to an hour. `options` override the client's.
@@ -71,7 +71,7 @@ def _identity() -> DefaultAzureCredential:
     return DefaultAzureCredential()
 
 
-async def open_blog(client: CosmosClient, database: str) -> Blog:
+async def open_containers(client: CosmosClient, database: str) -> Blog:
     """Return the blog's containers, in one request. Raises ManagementError if any is missing."""
     return (await open_all(client, database))[0]
 

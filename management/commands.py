@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from management import terminal
-from management.account import PacedTransport, open_all, open_blog, signed_in
+from management.account import PacedTransport, open_all, open_client, open_containers
 from management.sample import Sample
 from management.seeding import has_others, seed
 from management.verification.findings import Finding
@@ -27,8 +27,8 @@ async def check_definitions(configuration: Settings) -> int:
 
 async def seed_database(configuration: Settings, *, if_empty: bool) -> int:
     """Write the sample blog, with recent dates. With `if_empty`, only if nobody else has written anything."""
-    async with signed_in(configuration) as client:
-        blog = await open_blog(client, configuration.database)
+    async with open_client(configuration) as client:
+        blog = await open_containers(client, configuration.database)
         if if_empty and await has_others(blog):
             terminal.say("The database already has users; nothing was seeded.")
             return SUCCESS
@@ -39,7 +39,7 @@ async def seed_database(configuration: Settings, *, if_empty: bool) -> int:
 
 async def verify_database(configuration: Settings, *, wait_s: float, as_json: bool) -> int:
     """Print all findings; return BROKEN unless all are informational."""
-    async with signed_in(configuration, transport=PacedTransport()) as client:
+    async with open_client(configuration, transport=PacedTransport()) as client:
         blog, addons = await open_all(client, configuration.database)
         with terminal.reading_progress() as count:
             findings = await verify_within(blog, wait_s, count, addons)
@@ -58,8 +58,8 @@ async def list_failures(configuration: Settings, *, source: str | None, as_json:
     """Print failures; return BROKEN if there are more than `most`."""
     from management import failure_report, failures
 
-    async with signed_in(configuration) as client:
-        blog = await open_blog(client, configuration.database)
+    async with open_client(configuration) as client:
+        blog = await open_containers(client, configuration.database)
         listed = ((each, await failures.state_of(blog, each)) async for each in failures.list_failures(blog, source))
         number = await failure_report.say_failures(listed, as_json=as_json)
     return BROKEN if most is not None and number > most else SUCCESS
@@ -69,8 +69,8 @@ async def replay_failures(configuration: Settings, ids: Collection[str], *, sour
     """Replay failures by ID, or all up to a limit; return BROKEN if any fails again or is left."""
     from management import failure_report, failures
 
-    async with signed_in(configuration) as client:
-        blog = await open_blog(client, configuration.database)
+    async with open_client(configuration) as client:
+        blog = await open_containers(client, configuration.database)
         with failure_report.replay_report(as_json=as_json) as report:
             found = await failures.find_failures(blog, ids, source)
             went_well = await failures.replay_failures(blog, found[: failures.MOST], report)
@@ -87,8 +87,8 @@ async def show_lag(configuration: Settings, *, watch: bool, as_json: bool, most_
     """
     from management.lag import measure_lags, record_check, report_lag
 
-    async with signed_in(configuration) as client:
-        await open_blog(client, configuration.database)
+    async with open_client(configuration) as client:
+        await open_containers(client, configuration.database)
         database = client.get_database_client(configuration.database)
         measure = partial(measure_lags, database, account_endpoint=configuration.account.endpoint)
         are_fine = await report_lag(measure, watch=watch, as_json=as_json, most_s=most_s)
@@ -102,8 +102,8 @@ async def reset_leases(configuration: Settings, function: str) -> int:
     from management import lag
     from shared.propagation.change_feeds import CHANGE_FEEDS
 
-    async with signed_in(configuration) as client:
-        await open_blog(client, configuration.database)
+    async with open_client(configuration) as client:
+        await open_containers(client, configuration.database)
         database = client.get_database_client(configuration.database)
         endpoint = configuration.account.endpoint
         number = await lag.reset_leases(database, CHANGE_FEEDS[function], account_endpoint=endpoint)
@@ -116,7 +116,7 @@ async def rebuild_database(configuration: Settings, *, restores_texts: bool, as_
     """Rebuild, then verify and print all findings; return BROKEN unless all are informational."""
     from management.rebuild import rebuild
 
-    async with signed_in(configuration, transport=PacedTransport()) as client:
+    async with open_client(configuration, transport=PacedTransport()) as client:
         blog, addons = await open_all(client, configuration.database)
         with terminal.reading_progress() as count:
             say = terminal.say_to_stderr if as_json else terminal.say

@@ -8,7 +8,7 @@ from typing import Any
 from azure.cosmos.aio import CosmosClient, DatabaseProxy
 from azure.cosmos.exceptions import CosmosHttpResponseError, CosmosResourceNotFoundError
 
-from management.account import signed_in
+from management.account import open_client
 from management.definitions import (
     changeable_differences,
     declared_containers,
@@ -27,7 +27,7 @@ _CONSISTENCY = "Session"
 async def is_as_defined(configuration: Settings, say: Callable[[str], None]) -> bool:
     """Report each difference, and what could not be compared, through `say`. Raises AzureError."""
     unchecked: dict[str, None] = {}
-    async with signed_in(configuration) as client:
+    async with open_client(configuration) as client:
         differences = [line async for line in _differences(client, configuration, unchecked)]
     for line in (*differences, *unchecked):
         say(line)

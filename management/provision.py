@@ -12,7 +12,7 @@ from typing import Any
 from azure.cosmos.aio import CosmosClient, DatabaseProxy
 from azure.cosmos.exceptions import CosmosHttpResponseError, CosmosResourceExistsError, CosmosResourceNotFoundError
 
-from management.account import signed_in
+from management.account import open_client
 from management.definitions import (
     changeable_differences,
     declared_containers,
@@ -58,7 +58,7 @@ async def provision(configuration: Settings, *, throughput: int | None = None, s
         changes.append(line)
         say(line)
 
-    async with signed_in(configuration) as client:
+    async with open_client(configuration) as client:
         if await has_multiple_write_regions(client):
             raise ManagementError(f"The account is unsuitable: {MULTIPLE_WRITE_REGIONS}.")
         database = await _provision_database(client, configuration.database, throughput, changed)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Protocol
 
 import typer
 
-from management.account import open_blog, signed_in
+from management.account import open_client, open_containers
 from management.addons import ADDONS
 from management.errors import ManagementError
 from management.terminal import counted, printable, say
@@ -57,7 +57,7 @@ def add_to(app: typer.Typer, run: Run) -> None:
 
 
 async def _show_audit(configuration: Settings, *, as_json: bool) -> int:
-    async with signed_in(configuration) as client:
+    async with open_client(configuration) as client:
         container = await _open_moderation(client, configuration.database)
         if container is None:
             raise ManagementError(
@@ -71,8 +71,8 @@ async def _show_audit(configuration: Settings, *, as_json: bool) -> int:
 async def _migrate(configuration: Settings) -> int:
     from moderation import migration
 
-    async with signed_in(configuration) as client:
-        blog = await open_blog(client, configuration.database)
+    async with open_client(configuration) as client:
+        blog = await open_containers(client, configuration.database)
         say(f"Bans that never expire: {await migration.keep_bans(blog):,}")
         container = await _open_moderation(client, configuration.database)
         if container is None:

@@ -10,7 +10,7 @@ from typing import Any, get_args
 import azure.functions as func
 
 from search.index import open_index
-from search.query import MOST_WORDS, QUERY_LENGTH, Order, Position, SearchQuery, search
+from search.query import MOST_WORDS, QUERY_LENGTH, Order, SearchPosition, SearchQuery, search
 from shared.endpoints import Endpoint
 from shared.models.comment import Comment
 from shared.models.post import Post, short_form
@@ -36,7 +36,7 @@ _PARAMETERS: dict[str, dict[str, Any]] = {
 
 
 @bp.route(route="api/search", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
-@Endpoint(returns=(Post, Comment), paged=True, parse_cursor=Position.parse, parameters=_PARAMETERS)
+@Endpoint(returns=(Post, Comment), paged=True, parse_cursor=SearchPosition.parse, parameters=_PARAMETERS)
 async def search_posts(call: Call[None]) -> Response:
     """Search in all posts and comments.
 

@@ -12,7 +12,7 @@ import azure.functions as func
 from search.api import serialize_all, serialized
 from search.highlight import Part, highlighted, parts
 from search.index import open_index
-from search.query import MOST_RESULTS, QUERY_LENGTH, Order, Position, SearchQuery, order_of, search
+from search.query import MOST_RESULTS, QUERY_LENGTH, Order, SearchPosition, SearchQuery, order_of, search
 from search.settings import search_settings
 from search.sitemaps import ADDRESS
 from shared.models.post import Post
@@ -36,7 +36,7 @@ def extend(*, is_on: bool) -> None:
 
 
 @bp.route(route="search", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
-@WebPage(template="search.html", parse_cursor=Position.parse)
+@WebPage(template="search.html", parse_cursor=SearchPosition.parse)
 async def page_search(call: Call[None]) -> Context:
     """Search in all posts and comments."""
     text = call.params.get("q", "").strip()
@@ -51,7 +51,7 @@ async def page_search(call: Call[None]) -> Context:
     except MalformedRequest as error:
         return page | {"advice": str(error)}
     found = await search(await open_index(), query, limit=call.limit, cursor=call.cursor)
-    count = (call.cursor or Position()).count + len(found.items)
+    count = (call.cursor or SearchPosition()).count + len(found.items)
     return page | {
         "results": await asyncio.to_thread(serialize_all, found.items, partial(_result, words=query.words)),
         "more": _next(query.text, query.order, found.next_cursor),
@@ -68,5 +68,5 @@ def _result(item: Item, words: tuple[str, ...]) -> dict[str, Any]:
     return result | {"title": title, "content": highlighted(text, words)}
 
 
-def _next(text: str, order: Order, cursor: Position | None) -> dict[str, object] | None:
+def _next(text: str, order: Order, cursor: SearchPosition | None) -> dict[str, object] | None:
     return None if cursor is None else {"q": text, "order": order, "cursor": cursor}

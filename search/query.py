@@ -118,7 +118,7 @@ def order_of(parameters: Mapping[str, str]) -> Order:
 
 
 @dataclass(frozen=True)
-class Position:
+class SearchPosition:
     """The numbers of results of each kind on the pages before."""
 
     skips: tuple[int, ...] = (0,) * len(KINDS)
@@ -131,7 +131,7 @@ class Position:
         return sum(self.skips)
 
     @classmethod
-    def parse(cls, text: str) -> Position:
+    def parse(cls, text: str) -> SearchPosition:
         """Parse a `nextCursor`. Raises MalformedRequest."""
         if re.fullmatch(r"[0-9]{1,3}-[0-9]{1,3}", text, re.ASCII):
             position = cls(tuple(map(int, text.split("-"))))
@@ -145,17 +145,17 @@ class Results:
     """A page of posts and comments with the beginning of their content, and the position of the next one, if any."""
 
     items: list[Item]
-    next_cursor: Position | None
+    next_cursor: SearchPosition | None
 
 
-async def search(index: Container, query: SearchQuery, *, limit: int, cursor: Position | None) -> Results:
+async def search(index: Container, query: SearchQuery, *, limit: int, cursor: SearchPosition | None) -> Results:
     """Return a page of the posts and comments that have all words. One query in each of two logical partitions.
 
     Scores of posts and comments have different statistics. By relevance, a page therefore takes turns: the best post,
     the best comment, the second-best post. The index is behind `posts` by a short time, so a result can be deleted.
     Raises DatabaseUnavailable.
     """
-    position = cursor or Position()
+    position = cursor or SearchPosition()
     limit = min(limit, MOST_RESULTS - position.count)
 
     async def of_kind(kind: Kind, skip: int) -> list[Item]:
@@ -174,7 +174,7 @@ async def search(index: Container, query: SearchQuery, *, limit: int, cursor: Po
         rows.sort(key=lambda ranked: ranked[0])  # stable: posts first
     shown = [row for _, row in rows[:limit]]
     seen = (sum(row["type"] == kind.type for row in shown) for kind in KINDS)
-    after = Position(tuple(skip + number for skip, number in zip(position.skips, seen, strict=True)))
+    after = SearchPosition(tuple(skip + number for skip, number in zip(position.skips, seen, strict=True)))
     has_more = len(rows) > limit and after.count < MOST_RESULTS
     return Results([*map(_item, shown)], after if has_more else None)
 

@@ -19,7 +19,7 @@ from bench.models.observation import observed, observed_client
 from bench.models.project_model import ProjectModel
 from bench.request_charges import add_comment, add_like, add_post, add_user, fill, requests
 from bench.servers import Server, emulator
-from management.account import open_blog
+from management.account import open_containers
 from management.provision import provision
 from shared.data.blog import Blog
 from shared.data.posts import edit_post
@@ -100,7 +100,7 @@ async def measure() -> MeasuredCharges:
         settings = server.settings(_DATABASE)
         await provision(settings)
         async with observed_client(settings) as client:
-            author, post = await fill(await open_blog(client, _DATABASE))
+            author, post = await fill(await open_containers(client, _DATABASE))
             model = ProjectModel(client.get_database_client(_DATABASE))
             bench = _Bench(server, client, await ChangeFeedFollower.start(model, from_now=True), author, post)
             measured = (await bench.requests(), await bench.propagation(), *await bench.rename())
@@ -120,7 +120,7 @@ class _Bench:
 
     async def blog(self) -> Blog:
         """Open the containers without cached users."""
-        return await open_blog(self.client, _DATABASE)
+        return await open_containers(self.client, _DATABASE)
 
     async def requests(self) -> dict[str, Charges]:
         charges = {}

@@ -13,7 +13,7 @@ from bench.loading import import_items
 from bench.report import TargetResult
 from bench.servers import connect, emulator
 from bench.timing import exhaust
-from management.account import open_blog
+from management.account import open_containers
 from management.provision import provision
 from shared.containers import FEED, POSTS, USERS
 from shared.data.blog import Blog
@@ -77,7 +77,7 @@ async def _seconds_to_answer(data_dir: Path, *, read: bool) -> float:
     started = time.perf_counter()
     async with emulator(data_dir) as server, connect(server) as client:
         if read:
-            await (await open_blog(client, _DATABASE)).posts.proxy.read_item(post_id(7), post_id(7))
+            await (await open_containers(client, _DATABASE)).posts.proxy.read_item(post_id(7), post_id(7))
         return time.perf_counter() - started
 
 
@@ -86,7 +86,7 @@ async def _memory(data_dir: Path) -> TargetResult:
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(emulator(data_dir))
         client = await stack.enter_async_context(connect(server))
-        served = await _serve(await open_blog(client, _DATABASE))
+        served = await _serve(await open_containers(client, _DATABASE))
         now, most = server.memory_bytes()
     return TargetResult.at_most(
         f"peak resident memory, {_ITEMS:,} items of about 500 bytes in each of three containers",

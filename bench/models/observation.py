@@ -20,7 +20,7 @@ from urllib.request import getproxies
 from azure.core.pipeline.transport import AioHttpTransport
 from azure.cosmos.aio import CosmosClient
 
-from management.account import signed_in
+from management.account import open_client
 from shared.settings import Settings
 
 _ITEMS: Final = re.compile(r"/colls/(?P<container>[^/]+)/(?P<kind>docs|sprocs)(/|$)")
@@ -62,7 +62,7 @@ def observed() -> Iterator[Observation]:
 
 def observed_client(configuration: Settings) -> AbstractAsyncContextManager[CosmosClient]:
     """Open a client whose responses can be observed."""
-    return signed_in(
+    return open_client(
         configuration,
         raw_request_hook=_ask_for_metrics,
         raw_response_hook=_observe,

@@ -31,7 +31,7 @@ from checks.chaos.rename_storm import RenameStorm
 from checks.chaos.report import Report
 from checks.chaos.run_record import RunRecord
 from checks.pages import not_shown
-from management.account import open_all, signed_in
+from management.account import open_all, open_client
 from management.addons import OpenAddon
 from management.provision import provision
 from management.verify import verify_within
@@ -76,7 +76,7 @@ async def _set_up(plan: Plan, directory: Path) -> AsyncIterator[_ChaosRun]:
         await hosts.start()
         log = stack.enter_context((directory / "commands.jsonl").open("w", encoding="utf-8"))
         session = await stack.enter_async_context(ClientSession(connector=TCPConnector(limit=0)))
-        client = await stack.enter_async_context(signed_in(database.settings))
+        client = await stack.enter_async_context(open_client(database.settings))
         blog, addons = await open_all(client, database.settings.database)
         yield _ChaosRun(plan, database, hosts, session, client, blog, addons, log)
 

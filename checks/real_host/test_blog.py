@@ -8,7 +8,7 @@ import pytest
 
 from checks.pages import not_shown
 from checks.real_host.conftest import RealApp
-from management.account import open_blog, signed_in
+from management.account import open_client, open_containers
 from management.verify import is_broken, verify_within
 from tests.api import Api, Json
 from tests.items import unique
@@ -104,8 +104,8 @@ async def test_texts_that_look_like_dates_stop_nothing_and_reach_the_copies_as_s
     comments = [(await real_api.list_comments(post["id"])).body["items"][0]["content"] for post in posts]
     assert comments == TEXTS
     assert not real_app.host.log_lines(containing="Ticks must be between")
-    async with signed_in(real_app.settings) as client:
-        findings = await verify_within(await open_blog(client, real_app.settings.database), _SECONDS)
+    async with open_client(real_app.settings) as client:
+        findings = await verify_within(await open_containers(client, real_app.settings.database), _SECONDS)
     assert not is_broken(findings), findings
 
 
@@ -113,7 +113,7 @@ async def test_the_host_goes_on_with_the_leases_that_functions_host_wrote(real_a
     """The repository's host created them. With a second set, each change would be handled twice."""
     post = await real_api.new_post(await real_api.new_user())
     await eventually(lambda: _in_feed(real_api, post), _SECONDS)
-    async with signed_in(real_app.settings) as client:
+    async with open_client(real_app.settings) as client:
         leases = client.get_database_client(real_app.settings.database).get_container_client("leases")
         ids = [item["id"] async for item in leases.read_all_items() if "LeaseToken" in item]
     accounts = {re.sub(r"_.*", "", lease_id) for lease_id in ids}

@@ -42,7 +42,7 @@ _OF_USER = (
 
 
 @dataclass(frozen=True)
-class Position:
+class ExportPosition:
     """A position in the feed ranges: the bounds of one, as effective partition keys, and its continuation token."""
 
     least: str
@@ -54,7 +54,7 @@ class Position:
         return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
     @classmethod
-    def parse(cls, text: str) -> Position:
+    def parse(cls, text: str) -> ExportPosition:
         """Parse a `nextCursor`. Raises MalformedRequest."""
         try:
             padded = text + "=" * (-len(text) % 4)
@@ -67,8 +67,8 @@ class Position:
 
 
 async def read_user_data(
-    blog: Blog, user_id: str, *, limit: int, cursor: Position | None, is_counted: bool
-) -> Page[Position]:
+    blog: Blog, user_id: str, *, limit: int, cursor: ExportPosition | None, is_counted: bool
+) -> Page[ExportPosition]:
     """Q7: a point read of the user, and one to ten queries, each in one physical partition of `posts`.
 
     A page can be empty before the last one. If it `is_counted`, it also costs a write. Raises UserNotFound,
@@ -78,7 +78,7 @@ async def read_user_data(
     if is_counted:
         await _count_page(blog.users, user_id)
     items = [] if cursor else [user | {"type": User.TYPE}]  # a V1 user has none
-    position: Position | None = cursor or await _range_from(blog.posts, "")
+    position: ExportPosition | None = cursor or await _range_from(blog.posts, "")
     for _ in range(_RANGES_PER_PAGE):
         if position is None or len(items) >= limit:
             break
@@ -108,7 +108,9 @@ async def _count_page(users: Container, user_id: str) -> None:
     raise DatabaseUnavailable("concurrent exports of one user refused every attempt")
 
 
-async def _read(posts: Container, user_id: str, position: Position, limit: int) -> tuple[list[Item], Position | None]:
+async def _read(
+    posts: Container, user_id: str, position: ExportPosition, limit: int
+) -> tuple[list[Item], ExportPosition | None]:
     """Read at most `limit` rows from here in the feed range; return the user's items and the next position."""
     bounds = {"min": position.least, "max": position.below, "isMinInclusive": True, "isMaxInclusive": False}
     try:
@@ -118,17 +120,17 @@ async def _read(posts: Container, user_id: str, position: Position, limit: int) 
     except (ValueError, RuntimeError) as error:
         raise _malformed() from error
     if continuation is not None:
-        following: Position | None = Position(position.least, position.below, continuation)
+        following: ExportPosition | None = ExportPosition(position.least, position.below, continuation)
     else:
         following = await _range_from(posts, position.below) if position.below < _LAST else None
     # A damaged item does not end the export.
     return [row for row in rows if is_readable(RESOURCES[row["type"]], row)], following
 
 
-async def _range_from(posts: Container, least: str) -> Position:
+async def _range_from(posts: Container, least: str) -> ExportPosition:
     """Return the part of a feed range that starts here."""
     ends = [feed_range["Range"]["max"] for feed_range in await posts.feed_ranges()]
-    return Position(least, min(end for end in ends if end > least))
+    return ExportPosition(least, min(end for end in ends if end > least))
 
 
 def _malformed() -> MalformedRequest:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shared.data.user_data import EXPORTS_TTL_S, EXPORTS_TYPE, PAGES, Position
+from shared.data.user_data import EXPORTS_TTL_S, EXPORTS_TYPE, PAGES, ExportPosition
 from shared.platform.database.client import connect
 from tests.api import Api
 from tests.auth.conftest import SignedIn
@@ -33,7 +33,7 @@ async def test_a_user_gets_a_number_of_pages(signed_in: SignedIn, app_service_ap
         await users.patch_item(EXPORTS_TYPE, user["id"], until_last)
 
     last = await own.get_user_data(user["id"], limit=1)
-    cursors = ({}, {"cursor": first.body["nextCursor"]}, {"cursor": str(Position("", "FF"))})
+    cursors = ({}, {"cursor": first.body["nextCursor"]}, {"cursor": str(ExportPosition("", "FF"))})
     refused = [await own.get_user_data(user["id"], limit=1, **cursor) for cursor in cursors]
 
     assert (first.status, last.status) == (200, 200)

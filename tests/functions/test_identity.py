@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from aiohttp import ClientSession
 
-from management.account import signed_in
+from management.account import open_client
 from management.lag import measure_lags
 from shared.platform.settings import Account
 from shared.settings import Settings
@@ -57,7 +57,7 @@ async def test_the_app_works_with_only_data_plane_roles(keyless_app: RunningApp)
             return post["id"] in [item["id"] for item in (await api.get_feed()).body["items"]]
 
         await eventually(in_the_feed)
-    async with signed_in(keyless_app.settings) as client:
+    async with open_client(keyless_app.settings) as client:
         database = client.get_database_client(keyless_app.settings.database)
         lags = await measure_lags(database, account_endpoint=keyless_app.settings.account.endpoint)
 

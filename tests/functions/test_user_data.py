@@ -11,7 +11,7 @@ from cosmos_emulator import EmulatorSettings
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shared.data.user_data import Position, read_user_data
+from shared.data.user_data import ExportPosition, read_user_data
 from shared.errors import UserNotFound
 from shared.platform.errors import MalformedRequest
 from shared.platform.models import Item
@@ -118,7 +118,7 @@ async def everything(blog: Blog, user: Item, limit: int) -> list[list[Item]]:
         pages.append(page.items)
         if page.next_cursor is None:
             return pages
-        cursor = Position.parse(str(page.next_cursor))
+        cursor = ExportPosition.parse(str(page.next_cursor))
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -186,7 +186,7 @@ async def test_an_export_ends_although_the_rest_was_deleted_meanwhile(large: Blo
     comments = [await blog.posts.create(a_comment(post, user)) for _ in range(4)]
     other = await blog.posts.create(a_comment(await blog.posts.create(a_post(a_user())), user))
     seen: list[Item] = []
-    cursor: Position | None = None
+    cursor: ExportPosition | None = None
     while cursor is None or cursor.continuation is None:
         page = await read_user_data(blog.stored, user["id"], limit=2, cursor=cursor, is_counted=False)
         seen, cursor = seen + page.items, page.next_cursor

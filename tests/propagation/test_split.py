@@ -9,7 +9,7 @@ import pytest
 from aiohttp import ClientSession
 from cosmos_emulator import EmulatorSettings
 
-from management.account import open_blog
+from management.account import open_containers
 from management.provision import provision
 from management.verify import verify, verify_within
 from shared.platform.database.client import connect
@@ -65,7 +65,7 @@ async def test_nothing_is_lost_when_partitions_split_during_writes(tmp_path: Pat
                 is_over.set()
                 await asyncio.gather(*writers)
             async with connect(settings) as client:
-                blog = await open_blog(client, settings.database)
+                blog = await open_containers(client, settings.database)
                 assert len(await blog.posts.feed_ranges()) == 3
                 assert await verify_within(blog, _WAIT_S) == []
                 assert await verify(blog) == []

@@ -18,7 +18,7 @@ from checks.chaos.hosts import Hosts
 from checks.chaos.reader import Reader
 from checks.chaos.run_record import RunRecord
 from checks.chaos.scenarios.loading import start_with
-from management.account import open_blog, signed_in
+from management.account import open_client, open_containers
 from management.lag import Lag, measure_lags
 from management.verify import verify_within
 from shared.data.blog import Blog
@@ -81,7 +81,7 @@ async def running_blog(directory: Path, users: Iterable[Item], posts: Iterable[I
         with (directory / "commands.jsonl").open("w", encoding="utf-8") as log:
             async with (
                 ClientSession(connector=TCPConnector(limit=0)) as session,
-                signed_in(database.settings) as client,
+                open_client(database.settings) as client,
             ):
 
                 def api_client(name: str) -> ApiClient:
@@ -91,7 +91,7 @@ async def running_blog(directory: Path, users: Iterable[Item], posts: Iterable[I
                 endpoint = database.settings.account.endpoint
                 proxy = client.get_database_client(database.settings.database)
                 lags = partial(measure_lags, proxy, account_endpoint=endpoint)
-                blog = await open_blog(client, database.settings.database)
+                blog = await open_containers(client, database.settings.database)
                 system = RunningBlog(blog, hosts, record, Reader(api_client("reader")), api_client, lags)
                 await system.caught_up()
                 await system.settled()
