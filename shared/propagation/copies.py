@@ -17,13 +17,11 @@ from shared.platform.database.container import BATCH_LIMIT, Container, patch_of
 from shared.platform.database.refusals import BatchRefused, ConditionFailed, ItemExists, ItemMissing
 from shared.platform.database.sdk_gaps import is_addressable
 from shared.platform.deliveries.concurrency import for_each
-from shared.platform.errors import DatabaseRefusal, DatabaseUnavailable, NoProgress
+from shared.platform.errors import DatabaseRefusal, NoProgress
 from shared.platform.models import Item
 
 # The properties that change after creation. One patch can have ten operations.
 _CHANGING = ("userUsername", "title", "content", "commentCount", "likeCount", "version", "editedDate")
-# One trigger run deletes thousands of items, one batch a hundred.
-_TRIM_LIMIT = 1_000
 # Creations and deletions of one copy that overtake each other, before the change is stored in `failures`.
 COPY_ATTEMPTS = 5
 
@@ -197,13 +195,9 @@ async def trim(copies: Copies, index: FrontPageIndex) -> None:
     If a post on the front page is deleted concurrently, a copy that was trimmed is needed after all. The front page is
     therefore read again after each batch, and refilled if it is short.
     """
-    for _ in range(_TRIM_LIMIT):
-        surplus = index.surplus[:BATCH_LIMIT]
-        if not surplus:
-            return
+    while surplus := index.surplus[:BATCH_LIMIT]:
         with suppress(BatchRefused):  # another process deleted one of them
             await copies.container.batch(Post.TYPE, [("delete", (post_id,)) for post_id in surplus])
         index = await FrontPageIndex.read(copies.container, surplus=BATCH_LIMIT)
         if index.is_short and await refill(copies):
             index = await FrontPageIndex.read(copies.container, surplus=BATCH_LIMIT)
-    raise DatabaseUnavailable(f"the front page was still too long after {_TRIM_LIMIT} batches")
