@@ -54,7 +54,7 @@ def run() -> None:
 
 
 # What a developer of functions/ and shared/ runs after each edit, also through the emulator and the host.
-_FOLDERS = ("models", "data", "transactions", "propagation", "stored_procedures", "platform/database", "platform/http")
+_FOLDERS = ("models", "data", "transactions", "propagation", "platform/database", "platform/http", "platform/deliveries")
 _RESOURCES = ("users", "posts", "comments", "likes", "feed", "errors", "pages", "conditions", "idempotency", "charges")
 _BY_DAY = ("-m", "not nightly")
 
