@@ -123,7 +123,7 @@ param alwaysReadyHttp int = 0
 @minValue(0)
 param alwaysReadyChangeFeed int = 1
 
-@description('Python processes per instance. More use more cores, and share neither cached authors nor group commits.')
+@description('Python processes per instance. More use more cores, and do not share group commits.')
 @minValue(1)
 @maxValue(10)
 param workerProcessCount int = 1
