@@ -1,6 +1,6 @@
-"""The function app: registers one blueprint per file in functions/, and the wings.
+"""The function app: registers one blueprint per file in functions/, and the add-ons.
 
-A wing is a folder that nothing here depends on: without it, delete its lines below, its folder, and its tests.
+An add-on is a folder that nothing here depends on: without it, delete its lines below, its folder, and its tests.
 """
 
 import logging

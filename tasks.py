@@ -54,7 +54,15 @@ def run() -> None:
 
 
 # What a developer of functions/ and shared/ runs after each edit, also through the emulator and the host.
-_FOLDERS = ("models", "data", "transactions", "propagation", "platform/database", "platform/http", "platform/deliveries")
+_FOLDERS = (
+    "models",
+    "data",
+    "transactions",
+    "propagation",
+    "platform/database",
+    "platform/http",
+    "platform/deliveries",
+)
 _RESOURCES = ("users", "posts", "comments", "likes", "feed", "errors", "pages", "conditions", "idempotency", "charges")
 _BY_DAY = ("-m", "not nightly")
 
@@ -90,7 +98,7 @@ def test() -> None:
 def test_all() -> None:
     """Run all tests, a minute of chaos, and two minutes of load."""
     setup()
-    os.environ.setdefault("WINGS", "all")
+    os.environ.setdefault("ADD_ONS", "all")
     _test()
     python("-m", "checks.chaos", "--seed", os.environ.get("CHAOS_SEED", str(int(time.time()))))
     if sys.platform == "linux":

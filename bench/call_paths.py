@@ -1,7 +1,7 @@
 """List what runs for some requests and for the change feeds: `python -m bench.call_paths`.
 
 Prints the number of the core's files, functions and calls of these, of changes between files, and of asyncio tasks that
-the core starts, and lists the files. The wings and the libraries are not counted, and neither are comprehensions and
+the core starts, and lists the files. The add-ons and the libraries are not counted, and neither are comprehensions and
 lambdas: before Python 3.12, a comprehension is a function.
 """
 

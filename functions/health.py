@@ -18,7 +18,7 @@ bp = func.Blueprint()
 
 
 def declared_containers() -> list[dict[str, Any]]:
-    """Return the definitions of the containers that the app and its wings need."""
+    """Return the definitions of the containers that the app and its add-ons need."""
     return [*container_definitions(), *added_containers]
 
 

@@ -12,15 +12,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-# A wing, and those that stand on it.
-WINGS = {
+# An add-on, and those that stand on it.
+ADD_ONS = {
     "inspector": ("inspector",),
     "moderation": ("moderation",),
     "openapi": ("openapi",),
     "search": ("search",),
     "web": ("web", "inspector", "moderation", "search"),
 }
-# The parameters of the templates that belong to a wing, and the end of their settings, besides those with its name.
+# The parameters of the templates that belong to an add-on, and the end of their settings, besides those with its name.
 _MORE_PARAMETERS = {"moderation": {"moderatorRole": "MODERATOR_ROLE"}}
 NAME = "blog"
 # At most 12 characters, as the short name of an action group (infra/alerts.bicep).
@@ -34,9 +34,9 @@ _KEPT = (
 )
 
 
-def take_off(wing: str, root: Path = ROOT) -> None:
-    """Delete a wing and those that stand on it: their folders, tests, templates, and lines in the two programs."""
-    for name in WINGS[wing]:
+def take_off(add_on: str, root: Path = ROOT) -> None:
+    """Delete an add-on and those that stand on it: their folders, tests, templates, and lines in the two programs."""
+    for name in ADD_ONS[add_on]:
         for folder in (root / name, root / "tests" / name):
             shutil.rmtree(folder, ignore_errors=True)
         for program in (root / "function_app.py", root / "manage.py"):
@@ -54,12 +54,12 @@ def take_off(wing: str, root: Path = ROOT) -> None:
         _take_off_infra(name, root)
 
 
-def _take_off_infra(wing: str, root: Path) -> None:
-    """Delete a wing's template, its parameters and module in main.bicep, and the lines with its settings."""
-    (root / "infra" / f"{wing}.bicep").unlink(missing_ok=True)
-    parameters = {wing: wing.upper(), **_MORE_PARAMETERS.get(wing, {})}
+def _take_off_infra(add_on: str, root: Path) -> None:
+    """Delete an add-on's template, its parameters and module in main.bicep, and the lines with its settings."""
+    (root / "infra" / f"{add_on}.bicep").unlink(missing_ok=True)
+    parameters = {add_on: add_on.upper(), **_MORE_PARAMETERS.get(add_on, {})}
     main_template = root / "infra" / "main.bicep"
-    declaration = re.compile(rf"(?m)^param ({'|'.join(parameters)})\b|'{wing}\.bicep'")
+    declaration = re.compile(rf"(?m)^param ({'|'.join(parameters)})\b|'{add_on}\.bicep'")
     blocks = main_template.read_text(encoding="utf-8").split("\n\n")
     main_template.write_text("\n\n".join(one for one in blocks if not declaration.search(one)), encoding="utf-8")
     others = ("infra/main.parameters.json", ".github/workflows/deploy.yml", "docs/deploy.md", "docs/parameters.md")
@@ -109,12 +109,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line."""
     parser = argparse.ArgumentParser(prog="python -m infra.template", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("take-off", help="delete a wing").add_argument("wing", choices=WINGS)
+    commands.add_parser("take-off", help="delete an add-on").add_argument("add_on", choices=ADD_ONS)
     commands.add_parser("rename", help="replace the name of the product").add_argument("name")
     given = parser.parse_args(arguments)
     if given.command == "take-off":
-        take_off(given.wing)
-        sys.stdout.write(f"Deleted {', '.join(WINGS[given.wing])}. Run `make test`.\n")
+        take_off(given.add_on)
+        sys.stdout.write(f"Deleted {', '.join(ADD_ONS[given.add_on])}. Run `make test`.\n")
         return 0
     try:
         changed = rename(given.name)

@@ -14,7 +14,7 @@ def register(app: func.FunctionApp) -> None:
 
 
 def describe(*modules: ModuleType) -> None:
-    """Add the functions of another wing to the description. Call it when the app is built."""
+    """Add the functions of another add-on to the description. Call it when the app is built."""
     from openapi import docs
 
     docs.DESCRIBED.extend(modules)

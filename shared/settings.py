@@ -15,7 +15,7 @@ TransactionMode = Literal["batch", "procedure"]
 
 
 class Settings(platform.Settings):
-    """All settings of the core; a wing has its own."""
+    """All settings of the core; an add-on has its own."""
 
     transactions: TransactionMode = Field(default="batch", description="batch or procedure")
 

@@ -28,15 +28,15 @@ def test_no_test_module_is_imported(folder: Path) -> None:
     assert _importing(folder, r"tests\.(?:\w+\.)*test_\w+") == []
 
 
-def test_only_tests_of_wings_import_them_and_the_browser() -> None:
-    """A wing can be taken off. The inspector, the search and the moderation are part of the site's pages."""
+def test_only_tests_of_add_ons_import_them_and_the_browser() -> None:
+    """An add-on can be taken off. The inspector, the search and the moderation are part of the site's pages."""
     allowed = {name: {name, "web"} for name in ("inspector", "moderation", "search", "web")} | {"openapi": {"openapi"}}
     for path in TESTS.iterdir():
         if list(path.glob("*.py")):
             others = {*allowed} - allowed.get(path.name, set())
-            wings = "|".join([*others, *(f"tests\\.{name}" for name in others)])
+            add_ons = "|".join([*others, *(f"tests\\.{name}" for name in others)])
             browser = "|playwright" if path.name not in allowed else ""
-            assert _importing(path, f"(?:{wings}{browser})") == []
+            assert _importing(path, f"(?:{add_ons}{browser})") == []
 
 
 @pytest.mark.parametrize("folder", ["", "functions.", "auth."])

@@ -17,7 +17,7 @@ from tests.running_app import SETTING_NAMES, settings_of
 
 ROOT = Path(__file__).parents[1]
 # Read by the inspector.
-OF_WINGS = {"BLOG_INSPECTOR", "BLOG_MODERATION", "BLOG_MODERATOR_ROLE", "BLOG_SEARCH"}
+OF_ADD_ONS = {"BLOG_INSPECTOR", "BLOG_MODERATION", "BLOG_MODERATOR_ROLE", "BLOG_SEARCH"}
 KEY = "c2VjcmV0IGtleQ=="
 CONNECTION = {"COSMOS": f"AccountEndpoint=http://localhost:8081/;AccountKey={KEY};", "BLOG_DATABASE": "blog"}
 
@@ -170,7 +170,7 @@ def documented() -> dict[str, list[str]]:
 
 def test_the_documentation_lists_exactly_the_settings_that_are_read() -> None:
     # A standard name, as are those in Telemetry.
-    assert set(documented()) - OF_WINGS == SETTING_NAMES - {"OTEL_SDK_DISABLED"}
+    assert set(documented()) - OF_ADD_ONS == SETTING_NAMES - {"OTEL_SDK_DISABLED"}
 
 
 def test_the_documentation_lists_the_values_and_the_defaults() -> None:

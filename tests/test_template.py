@@ -1,4 +1,4 @@
-"""The commands of docs/template.md. tests/test_wings.py tests those that take a wing off."""
+"""The commands of docs/template.md. tests/test_add_ons.py tests those that take an add-on off."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.template import NAME, WINGS, main, rename, take_off
+from infra.template import ADD_ONS, NAME, main, rename, take_off
 from tests.repository_copy import NEEDS_GIT, copy_repository
 from tests.running_app import REPOSITORY
 
@@ -69,14 +69,14 @@ def test_group_commit_can_be_removed_as_its_file_says(copy: Path) -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("wing", ["search", "moderation"])
-def test_a_wing_that_is_taken_off_leaves_nothing_in_the_templates(copy: Path, wing: str) -> None:
-    take_off(wing, copy)
+@pytest.mark.parametrize("add_on", ["search", "moderation"])
+def test_an_add_on_that_is_taken_off_leaves_nothing_in_the_templates(copy: Path, add_on: str) -> None:
+    take_off(add_on, copy)
 
     files = [*(copy / "infra").glob("*.bicep"), *(copy / "infra").glob("*.json"), copy / "docs" / "deploy.md"]
     files += [copy / "docs" / "parameters.md", copy / ".github" / "workflows" / "deploy.yml"]
-    start = {"search": "SEARCH", "moderation": "MODERAT"}[wing]
-    named = re.compile(rf"{NAME.upper()}_{start}|{wing}\.bicep|param {start.lower()}|{wing}(Index|Container)")
+    start = {"search": "SEARCH", "moderation": "MODERAT"}[add_on]
+    named = re.compile(rf"{NAME.upper()}_{start}|{add_on}\.bicep|param {start.lower()}|{add_on}(Index|Container)")
     assert [file.name for file in files if named.search(file.read_text("utf-8"))] == []
     json.loads((copy / "infra" / "main.parameters.json").read_text("utf-8"))
     run_tests(copy, "tests/infra/test_syntax.py", "tests/infra/test_deploy_page.py")
@@ -103,6 +103,6 @@ def test_invalid_commands_are_explained(capsys: pytest.CaptureFixture[str]) -> N
         assert "error" in capsys.readouterr().err
 
 
-def test_the_page_names_each_wing() -> None:
+def test_the_page_names_each_add_on() -> None:
     page = (REPOSITORY / "docs" / "template.md").read_text("utf-8")
-    assert all(f"python -m infra.template take-off {wing}" in page for wing in WINGS)
+    assert all(f"python -m infra.template take-off {add_on}" in page for add_on in ADD_ONS)

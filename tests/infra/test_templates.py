@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from infra.template import WINGS
+from infra.template import ADD_ONS
 from shared.containers import container_definitions
 from shared.platform.http.calls import BODY_LIMIT
 from shared.platform.settings import AuthMode
@@ -38,8 +38,8 @@ OF_THE_PLATFORM = {
     "FUNCTIONS_WORKER_PROCESS_COUNT",
     "WEBSITE_AUTH_AAD_ALLOWED_TENANTS",
 }
-# Of wings that need resources of their own.
-OF_WINGS = {f"BLOG_{name.upper()}" for name in WINGS if (REPOSITORY / "infra" / f"{name}.bicep").exists()}
+# Of add-ons that need resources of their own.
+OF_ADD_ONS = {f"BLOG_{name.upper()}" for name in ADD_ONS if (REPOSITORY / "infra" / f"{name}.bicep").exists()}
 
 
 def _settings(compiled: Compiled) -> dict[str, str]:
@@ -69,7 +69,7 @@ def test_every_script_is_deployed(compiled: Compiled) -> None:
 def test_the_app_gets_every_setting_it_reads_and_no_others(compiled: Compiled) -> None:
     read_by_the_app = {name for name in SETTING_NAMES if name.startswith(("BLOG_", "COSMOS", "WEBSITE_"))}
 
-    assert set(_settings(compiled)) == (read_by_the_app - NOT_SET) | OF_THE_PLATFORM | OF_WINGS
+    assert set(_settings(compiled)) == (read_by_the_app - NOT_SET) | OF_THE_PLATFORM | OF_ADD_ONS
 
 
 def test_the_app_accepts_its_settings(compiled: Compiled) -> None:

@@ -490,7 +490,7 @@ async def test_a_rebuild_finishes_a_deletion(blog: Blog, world: World) -> None:
 
 
 async def test_a_tombstone_that_never_expires_keeps_its_user_out(blog: Blog, clock: Clock) -> None:
-    """A wing has set its ttl. The tombstone of any other deleted user expires after 30 days."""
+    """An add-on has set its ttl. The tombstone of any other deleted user expires after 30 days."""
     user_id = unique("signed-in")
     user = await register_user(blog.users, NewUser(username=unique("ada")), user_id=user_id, idempotency_key=None)
     await delete_user(blog.users, user_id)
@@ -505,7 +505,7 @@ async def test_a_tombstone_that_never_expires_keeps_its_user_out(blog: Blog, clo
     assert user["username"] not in str(await blog.all_items(blog.users))
 
 
-async def test_a_wing_erases_what_it_has_of_a_deleted_user_again_after_a_failure(
+async def test_an_add_on_erases_what_it_has_of_a_deleted_user_again_after_a_failure(
     blog: Blog, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     erased: list[str] = []
@@ -513,7 +513,7 @@ async def test_a_wing_erases_what_it_has_of_a_deleted_user_again_after_a_failure
     async def erase(user_id: str) -> None:
         erased.append(user_id)
         if len(erased) == 1:
-            raise DatabaseUnavailable("the wing's container")
+            raise DatabaseUnavailable("the add-on's container")
 
     monkeypatch.setattr(propagation_users, "erasure_hooks", [erase])
     await delete_user(blog.users, world.user["id"])

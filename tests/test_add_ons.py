@@ -1,6 +1,6 @@
-"""Each wing can be taken off: without its folder, its tests and its lines in function_app.py, the rest works.
+"""Each add-on can be taken off: without its folder, its tests and its lines in function_app.py, the rest works.
 
-`WINGS=all` runs all tests of the core in each copy, after those of the API's main functions.
+`ADD_ONS=all` runs all tests of the core in each copy, after those of the API's main functions.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from aiohttp import ClientSession
 
-from infra.template import WINGS, take_off
+from infra.template import ADD_ONS, take_off
 from shared.platform.settings import Account
 from shared.settings import Settings
 from tests.api import Api
@@ -29,7 +29,7 @@ from tests.running_app import REPOSITORY, RunningApp, provisioned, running_app
 pytestmark = NEEDS_GIT
 
 CORE = ["tests/functions/test_comments.py", "tests/functions/test_errors.py", "tests/test_settings.py"]
-# Need the browser, a wing, or a repository.
+# Need the browser, an add-on, or a repository.
 NOT_CORE = [
     "web",
     "openapi",
@@ -41,8 +41,8 @@ NOT_CORE = [
     "real_host",
     "test_azure_functions_runtime.py",
 ]
-NOT_CORE += ["test_wings.py", "test_contributing.py", "test_template.py"]
-# Need the packages, pictures and environment of the repository, or name files and pages of wings.
+NOT_CORE += ["test_add_ons.py", "test_contributing.py", "test_template.py"]
+# Need the packages, pictures and environment of the repository, or name files and pages of add-ons.
 NOT_CORE += ["test_doc_links.py", "test_tasks.py"]
 PAGES = ["/", "/posts/{post}", "/posts/{post}/edit", "/users/{user}", "/write", "/nope", "/feed.atom", "/sitemap.xml"]
 API = ["/api/feed", "/api/posts/{post}", "/api/users/{user}", "/api/openapi.json"]
@@ -57,26 +57,28 @@ def pytest_in(folder: Path, *arguments: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "wings", [["web", "openapi"], *(pytest.param([wing], marks=pytest.mark.nightly) for wing in WINGS)], ids="+".join
+    "add_ons",
+    [["web", "openapi"], *(pytest.param([add_on], marks=pytest.mark.nightly) for add_on in ADD_ONS)],
+    ids="+".join,
 )
-def test_the_tests_of_the_rest_pass(tmp_path: Path, wings: list[str]) -> None:
+def test_the_tests_of_the_rest_pass(tmp_path: Path, add_ons: list[str]) -> None:
     copy_repository(tmp_path)
-    for wing in wings:
-        take_off(wing, tmp_path)
+    for add_on in add_ons:
+        take_off(add_on, tmp_path)
     assert [module for module in CORE if not (tmp_path / module).exists()] == []
 
-    # Importing each test module notices a dependency on the wing. Rewriting its assertions takes longer than the rest.
+    # Importing each test module notices a dependency on the add-on. Rewriting assertions would take longer.
     pytest_in(tmp_path, "--assert=plain", "-k", " or ".join(Path(module).name for module in CORE))
 
-    if os.environ.get("WINGS") == "all":
-        taken_off = [name for wing in wings for name in WINGS[wing]]
+    if os.environ.get("ADD_ONS") == "all":
+        taken_off = [name for add_on in add_ons for name in ADD_ONS[add_on]]
         others = [name for name in NOT_CORE if name not in taken_off]
         pytest_in(tmp_path, "-n", "2", *(f"--ignore=tests/{name}" for name in others))
 
 
 @pytest.fixture(scope="module")
 def settings(emulator: EmulatorThread) -> Settings:
-    return provisioned(Settings(account=Account(emulator.endpoint, emulator.key), database=unique("wings")))
+    return provisioned(Settings(account=Account(emulator.endpoint, emulator.key), database=unique("add_ons")))
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +115,7 @@ async def content(session: ClientSession, app: RunningApp, path: str) -> bytes:
 
 
 @pytest.mark.parametrize("folder", ["functions", "shared"])
-def test_no_file_of_the_core_names_a_wing(folder: str) -> None:
+def test_no_file_of_the_core_names_an_add_on(folder: str) -> None:
     named = re.compile(r"inspector|tour|openapi|moderat|\bbann?(ed)?\b|\baudit|\b(web|search)\.", re.IGNORECASE)
     files = [path for path in (REPOSITORY / folder).rglob("*") if path.suffix in (".py", ".json")]
 
