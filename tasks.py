@@ -67,19 +67,19 @@ _RESOURCES = ("users", "posts", "comments", "likes", "feed", "errors", "pages", 
 _BY_DAY = ("-m", "not nightly")
 
 
-def _pytest(*options: str, folder: str = ".", workers: int = 4) -> None:
+def _pytest(*options: str, folder: str = ".") -> None:
     # The tests start many processes, which should not compile the same modules again.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    # More workers than cores, because tests also wait. With worksteal, neighbors, which share fixtures, run in the same
-    # worker.
-    python("-m", "pytest", "-n", str(workers), "--dist", "worksteal", *options, cwd=ROOT / folder)
+    # Three workers, because tests also wait, and each worker starts an emulator and hosts. With worksteal, neighbors, which
+    # share fixtures, run in the same worker.
+    python("-m", "pytest", "-n", "3", "--dist", "worksteal", *options, cwd=ROOT / folder)
 
 
 @task
 def test_core() -> None:
     """Run the tests of functions/ and shared/ (about a minute)."""
     setup()
-    _pytest(*_BY_DAY, *core_tests(), workers=3)  # each starts an emulator and hosts
+    _pytest(*_BY_DAY, *core_tests())
 
 
 def core_tests() -> list[str]:

@@ -33,6 +33,7 @@ def run_tests(copy: Path, *files: str) -> None:
     assert tested.returncode == 0, tested.stdout + tested.stderr
 
 
+@pytest.mark.nightly
 def test_a_renamed_product_works(copy: Path) -> None:
     name = "shop" if NAME != "shop" else "store"
     shutil.copy(copy / "local.settings.example.json", copy / "local.settings.json")

@@ -131,6 +131,7 @@ async def test_only_responses_inside_the_block_are_observed(emulator: EmulatorTh
                 await client.delete_database(database_of(V3))
 
 
+@pytest.mark.nightly
 def test_results_are_stored_reported_and_drawn(tmp_path: Path, measured: tuple[Costs, int]) -> None:
     costs, partitions = measured
     conditions = PartConditions("a command", datetime(2026, 1, 1, tzinfo=UTC), 1.5, ["a machine"])

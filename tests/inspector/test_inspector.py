@@ -488,6 +488,7 @@ async def test_the_drawer_shows_a_like_and_what_the_change_feed_did(a_visit: Vis
         assert await toggle_of(page).evaluate("element => element === document.activeElement")
 
 
+@pytest.mark.nightly
 async def test_the_choice_of_all_visitors_drops_an_answer_about_fewer(
     a_visit: Visit, inspected: Api, events: Events
 ) -> None:
@@ -512,6 +513,7 @@ async def test_the_choice_of_all_visitors_drops_an_answer_about_fewer(
         await expect(entry(page, "Create a user").first).to_be_visible()
 
 
+@pytest.mark.nightly
 async def test_half_an_answer_is_asked_for_again(a_visit: Visit, inspected: Api) -> None:
     is_cut = asyncio.Event()
 
@@ -670,6 +672,7 @@ async def test_keys_that_are_shown_while_names_are_loading_get_their_titles(a_vi
         await expect(key).to_contain_text("Kept beside its key")
 
 
+@pytest.mark.nightly
 async def test_half_an_answer_with_names_is_asked_for_again(a_visit: Visit, inspected: Api) -> None:
     post = await inspected.new_post(await inspected.new_user(), "Kept beside its key")
     is_cut = asyncio.Event()
@@ -708,6 +711,7 @@ async def test_a_page_loads_only_new_events(a_visit: Visit, inspected: Api) -> N
         await expect(entry(page, "Rename a user")).to_be_visible()
 
 
+@pytest.mark.nightly
 async def test_the_sheet_does_not_hide_a_new_comment(a_visit: Visit, inspected: Api, inspected_app: RunningApp) -> None:
     post = await inspected.new_post(await inspected.new_user())
     async with a_visit(f"/posts/{post['id']}", viewport={"width": 390, "height": 844}) as page:
@@ -760,6 +764,7 @@ async def test_a_command_is_replayed_with_the_slider(a_visit: Visit, inspected: 
         await expect(posts.locator("[data-ru]")).to_have_text(str(charge))
 
 
+@pytest.mark.nightly
 async def test_the_sheet_of_a_phone_is_dragged(a_visit: Visit) -> None:
     async with a_visit("/", viewport={"width": 390, "height": 844}) as page:
         heights = []
@@ -829,6 +834,7 @@ performance.getEntriesByType("resource")
 """
 
 
+@pytest.mark.nightly
 async def test_the_open_inspector_does_not_delay_the_front_page(a_visit: Visit) -> None:
     blocking: dict[str, list[str]] = {}
     async with a_visit("/") as page:

@@ -190,6 +190,7 @@ async def test_after_a_moderator_deletes_a_comment_the_page_is_as_after_its_auth
         await expect(person.page.get_by_label("Your comment")).to_be_focused()
 
 
+@pytest.mark.nightly
 async def test_a_list_that_is_behind_hides_a_post_that_a_moderator_deleted(
     visit: Visit, moderator: Api, post: Json
 ) -> None:
@@ -211,6 +212,7 @@ async def test_a_list_that_is_behind_hides_a_post_that_a_moderator_deleted(
     await expect(card).to_have_count(0)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", ["post", "account"])
 async def test_a_moderator_whose_session_ends_can_sign_in(visit: Visit, moderator: Api, post: Json, kind: str) -> None:
     person = await visit_as(visit, f"/posts/{post['id']}" if kind == "post" else f"/users/{post['userId']}", moderator)
@@ -316,6 +318,7 @@ async def test_a_moderator_dismisses_a_report(visit: Visit, author: Api, moderat
     await expect(entry).to_have_count(0)
 
 
+@pytest.mark.nightly
 async def test_a_report_that_the_page_does_not_show_is_not_dismissed(
     visit: Visit, author: Api, moderator: Api, reader: Api, post: Json
 ) -> None:
@@ -338,6 +341,7 @@ async def test_a_report_that_the_page_does_not_show_is_not_dismissed(
     await expect(entry).to_have_count(1)
 
 
+@pytest.mark.nightly
 async def test_a_report_that_was_dismissed_elsewhere_is_dismissed(
     visit: Visit, author: Api, moderator: Api, post: Json
 ) -> None:
@@ -360,6 +364,7 @@ async def test_a_report_that_was_dismissed_elsewhere_is_dismissed(
     await expect(entry).to_have_count(0)
 
 
+@pytest.mark.nightly
 async def test_a_moderator_dismisses_all_reports_with_the_keyboard(
     visit: Visit, author: Api, moderator: Api, post: Json, comment: Json
 ) -> None:
@@ -389,6 +394,7 @@ async def test_a_moderator_dismisses_all_reports_with_the_keyboard(
     await expect(person.status).to_contain_text("The report is dismissed.")
 
 
+@pytest.mark.nightly
 async def test_the_focus_stays_on_a_report_that_could_not_be_dismissed(
     visit: Visit, author: Api, moderator: Api, post: Json
 ) -> None:
@@ -408,6 +414,7 @@ async def test_the_focus_stays_on_a_report_that_could_not_be_dismissed(
     await expect(button).to_be_focused()
 
 
+@pytest.mark.nightly
 async def test_later_reports_link_to_the_first_ones(
     visit: Visit, author: Api, moderator: Api, post: Json, comment: Json
 ) -> None:
@@ -525,6 +532,7 @@ async def test_an_empty_reason_is_explained(visit: Visit, reader: Api, post: Jso
     await expect(person.status).to_contain_text("The moderators see your report")
 
 
+@pytest.mark.nightly
 async def test_a_reason_may_have_as_many_emoji_as_letters(visit: Visit, moderator: Api, post: Json) -> None:
     person = await visit_as(visit, f"/posts/{post['id']}", moderator)
     await person.page.locator("article.post").get_by_role("button", name="Delete").click()

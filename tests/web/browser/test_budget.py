@@ -13,6 +13,8 @@ from tests.running_app import RunningApp
 from tests.web.browser.conftest import Visit
 from tests.web.deliveries import feed_has
 
+pytestmark = pytest.mark.nightly
+
 REQUESTS = 10
 
 

@@ -171,6 +171,7 @@ async def test_going_back_does_not_show_a_deleted_post(visit: Visit, api: Api) -
     await expect(ada.page.locator(f"#post-{post['id']}")).to_have_count(0)
 
 
+@pytest.mark.nightly
 async def test_going_back_to_a_deleted_post_with_ones_own_comment_leaves_it(visit: Visit, api: Api) -> None:
     author = await api.new_user()
     post = await api.new_post(author)
@@ -330,6 +331,7 @@ async def test_an_account_is_deleted_with_either_form_of_its_name(
     assert (await api.get_user(user["id"])).status == 404
 
 
+@pytest.mark.nightly
 async def test_a_list_says_that_it_is_empty_after_its_last_post_was_deleted(visit: Visit, api: Api) -> None:
     author = await api.new_user()
     post = await api.new_post(author)
@@ -475,6 +477,7 @@ async def test_every_request_after_a_command_sends_its_session_token(visit: Visi
     assert "blog-session=1." in (await (await navigation.value).all_headers())["cookie"]
 
 
+@pytest.mark.nightly
 async def test_the_header_shows_a_rename_from_elsewhere(visit: Visit, api: Api) -> None:
     user = await api.new_user()
     ada = await visit()
@@ -529,6 +532,7 @@ async def test_someone_else_sees_the_post_instead_of_its_fields(visit: Visit, ap
     await expect(bob.page.get_by_label("Title")).to_be_editable()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("title", "direction"), [("שלום", "rtl"), ("Hello", "ltr")])
 async def test_the_header_of_a_post_has_the_direction_of_its_title(
     visit: Visit, api: Api, title: str, direction: str

@@ -13,6 +13,8 @@ from tests.functions.conftest import stored
 from tests.items import a_comment, a_post, a_user
 from tests.web.browser.conftest import Visit
 
+pytestmark = pytest.mark.nightly
+
 __all__ = ["stored"]
 
 

@@ -13,6 +13,8 @@ from tests.api import Api, Json
 from tests.web.browser.conftest import Visit
 from tests.web.browser.person import Person
 
+pytestmark = pytest.mark.nightly
+
 NAME = "Download your data"
 
 

@@ -117,6 +117,7 @@ async def test_a_draft_is_offered_only_to_its_author(visit: Visit, api: Api) -> 
     await expect(tab.toggle).to_be_hidden()
 
 
+@pytest.mark.nightly
 async def test_a_draft_is_offered_when_its_author_signs_in(visit: Visit, api: Api) -> None:
     author = await api.new_user()
     ada, tab = await with_a_draft(visit, author)
@@ -211,6 +212,7 @@ async def test_publishing_in_one_tab_leaves_the_draft_of_another(visit: Visit) -
     await expect(first.title).to_have_value("")
 
 
+@pytest.mark.nightly
 async def test_a_new_tab_does_not_take_the_draft_that_another_has_open(visit: Visit) -> None:
     ada = await visit("/write")
     first = Tab(ada.page)
@@ -229,6 +231,7 @@ async def test_a_new_tab_does_not_take_the_draft_that_another_has_open(visit: Vi
     await expect(first.title).to_have_value("From the first tab")
 
 
+@pytest.mark.nightly
 async def test_a_duplicated_tab_has_a_draft_of_its_own(visit: Visit) -> None:
     ada = await visit("/write")
     first = Tab(ada.page)
@@ -245,6 +248,7 @@ async def test_a_duplicated_tab_has_a_draft_of_its_own(visit: Visit) -> None:
     await expect(first.title).to_have_value("From the first tab")
 
 
+@pytest.mark.nightly
 async def test_a_tab_duplicated_on_another_page_continues_a_copy(visit: Visit) -> None:
     ada = await visit("/write")
     first = Tab(ada.page)
@@ -264,6 +268,7 @@ async def test_a_tab_duplicated_on_another_page_continues_a_copy(visit: Visit) -
     await expect(first.title).to_have_value("From the first tab")
 
 
+@pytest.mark.nightly
 async def test_the_draft_of_a_closed_tab_is_back(visit: Visit) -> None:
     ada = await visit()
     closed = await new_tab(ada)
@@ -361,6 +366,7 @@ async def test_the_text_cannot_change_while_it_is_published(visit: Visit) -> Non
     await expect(ada.page.locator(".prose")).to_have_text("Some better text.")
 
 
+@pytest.mark.nightly
 async def test_only_a_failure_of_the_preview_is_announced(visit: Visit) -> None:
     ada = await visit("/write")
     tab = Tab(ada.page)

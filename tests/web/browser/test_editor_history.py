@@ -10,6 +10,8 @@ from tests.items import unique
 from tests.web.browser.conftest import Visit
 from tests.web.browser.person import Person
 
+pytestmark = pytest.mark.nightly
+
 
 @pytest.fixture
 async def author(api: Api) -> Json:

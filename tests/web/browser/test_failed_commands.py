@@ -12,6 +12,8 @@ from tests.items import unique
 from tests.web.browser.conftest import Visit
 from tests.web.browser.person import Person
 
+pytestmark = pytest.mark.nightly
+
 # Without an answer, throttled, and an unforeseen failure.
 FAILURES = {None: "cannot be reached", 429: "very busy", 500: "The server failed"}
 

@@ -12,6 +12,8 @@ from tests.polling import eventually
 from tests.web.browser.conftest import Visit
 from tests.web.browser.person import Person
 
+pytestmark = pytest.mark.nightly
+
 
 @pytest.fixture
 async def author(api: Api) -> Json:

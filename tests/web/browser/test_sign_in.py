@@ -94,6 +94,7 @@ async def test_someone_signs_in_writes_and_signs_out(visit: Visit, post: Json) -
     assert SESSION not in [cookie["name"] for cookie in await ada.page.context.cookies()]
 
 
+@pytest.mark.nightly
 async def test_someone_who_signs_up_with_the_enter_key_has_the_focus_on_their_user(visit: Visit) -> None:
     ada = await visit()
     ada.expected.append("404 (Not Found)")
@@ -151,6 +152,7 @@ async def test_after_the_session_expires_nothing_written_is_lost(visit: Visit, p
     await expect(ada.status).to_contain_text("published")
 
 
+@pytest.mark.nightly
 async def test_after_the_session_of_an_editing_author_expires_the_post_is_shown(visit: Visit) -> None:
     ada = await visit("/write")
     await register(ada)
@@ -168,6 +170,7 @@ async def test_after_the_session_of_an_editing_author_expires_the_post_is_shown(
     await expect(shown).to_have_text("The published text.")
 
 
+@pytest.mark.nightly
 async def test_pages_in_the_history_show_who_is_signed_in_now(visit: Visit, post: Json) -> None:
     ada = await visit()
     await ada.open(f"/posts/{post['id']}")
