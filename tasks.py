@@ -70,8 +70,8 @@ _BY_DAY = ("-m", "not nightly")
 def _pytest(*options: str, folder: str = ".") -> None:
     # The tests start many processes, which should not compile the same modules again.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    # Three workers, because tests also wait, and each worker starts an emulator and hosts. With worksteal, neighbors, which
-    # share fixtures, run in the same worker.
+    # Three workers, because tests also wait, and each worker starts an emulator and hosts. With worksteal, neighbors,
+    # which share fixtures, run in the same worker.
     python("-m", "pytest", "-n", "3", "--dist", "worksteal", *options, cwd=ROOT / folder)
 
 
