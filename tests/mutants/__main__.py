@@ -7,6 +7,7 @@ copy of the repository, with cosmic-ray.
 from __future__ import annotations
 
 import ast
+import json
 import os
 import random
 import shlex
@@ -28,7 +29,7 @@ CONFIG = """[cosmic-ray]
 module-path = ["shared"]
 timeout = {timeout_s}.0
 excluded-modules = []
-test-command = '''{command}'''
+test-command = {command}
 
 [cosmic-ray.distributor]
 name = "local"
@@ -43,7 +44,9 @@ def main() -> None:
         copy_repository(copy)
         options = ("-x", "-q", "-n", "2", "--dist", "worksteal", "-p", "no:cacheprovider")
         command = shlex.join([sys.executable, "-m", "pytest", *options, *tests])
-        (copy / "mutants.toml").write_text(CONFIG.format(timeout_s=TIMEOUT_S, command=command), encoding="utf-8")
+        (copy / "mutants.toml").write_text(
+            CONFIG.format(timeout_s=TIMEOUT_S, command=json.dumps(command)), encoding="utf-8"
+        )
         _run(copy, "init", "mutants.toml", "mutants.sqlite")
         with sqlite3.connect(copy / "mutants.sqlite") as session:
             _choose(session, copy, number, seed)
