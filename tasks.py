@@ -64,6 +64,7 @@ _FOLDERS = (
     "platform/deliveries",
 )
 _RESOURCES = ("users", "posts", "comments", "likes", "feed", "errors", "pages", "conditions", "idempotency", "charges")
+_FAILURES = ("health", "database_failures")
 _BY_DAY = ("-m", "not nightly")
 
 
@@ -84,7 +85,10 @@ def test_core() -> None:
 
 def core_tests() -> list[str]:
     """Return the folders and files of `test-core`."""
-    return [*(f"tests/{name}" for name in _FOLDERS), *(f"tests/functions/test_{name}.py" for name in _RESOURCES)]
+    return [
+        *(f"tests/{name}" for name in _FOLDERS),
+        *(f"tests/functions/test_{name}.py" for name in (*_RESOURCES, *_FAILURES)),
+    ]
 
 
 @task
