@@ -63,8 +63,19 @@ _FOLDERS = (
     "platform/http",
     "platform/deliveries",
 )
-_RESOURCES = ("users", "posts", "comments", "likes", "feed", "errors", "pages", "conditions", "idempotency", "charges")
-_FAILURES = ("health", "database_failures")
+_RESOURCES = (
+    "users",
+    "posts",
+    "comments",
+    "likes",
+    "feed",
+    "errors",
+    "pages",
+    "conditions",
+    "idempotency",
+    "charges",
+    "database_failures",
+)
 _BY_DAY = ("-m", "not nightly")
 
 
@@ -87,7 +98,7 @@ def core_tests() -> list[str]:
     """Return the folders and files of `test-core`."""
     return [
         *(f"tests/{name}" for name in _FOLDERS),
-        *(f"tests/functions/test_{name}.py" for name in (*_RESOURCES, *_FAILURES)),
+        *(f"tests/functions/test_{name}.py" for name in _RESOURCES),
     ]
 
 
