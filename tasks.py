@@ -73,8 +73,6 @@ _RESOURCES = (
     "pages",
     "conditions",
     "idempotency",
-    "charges",
-    "database_failures",
 )
 _BY_DAY = ("-m", "not nightly")
 
