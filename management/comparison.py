@@ -81,8 +81,12 @@ def _container_differences(declared: Mapping[str, Any], present: Mapping[str, An
 async def _script_differences(database: DatabaseProxy, declared: Mapping[str, Any]) -> AsyncIterator[str]:
     scripts = database.get_container_client(declared["id"]).scripts
     kinds = (
-        ("Stored procedure", scripts.list_stored_procedures, map(procedure_definition, declared["storedProcedures"])),
-        ("Trigger", scripts.list_triggers, map(trigger_definition, declared["triggers"])),
+        (
+            "Stored procedure",
+            scripts.list_stored_procedures,
+            map(procedure_definition, declared.get("storedProcedures", [])),
+        ),
+        ("Trigger", scripts.list_triggers, map(trigger_definition, declared.get("triggers", []))),
     )
     for kind, list_scripts, definitions in kinds:
         if wanted := list(definitions):

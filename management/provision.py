@@ -172,14 +172,14 @@ async def _provision_scripts(database: DatabaseProxy, declared: Mapping[str, Any
             scripts.list_stored_procedures,
             scripts.create_stored_procedure,
             scripts.replace_stored_procedure,
-            list(map(procedure_definition, declared["storedProcedures"])),
+            list(map(procedure_definition, declared.get("storedProcedures", []))),
         ),
         (
             "Trigger",
             scripts.list_triggers,
             scripts.create_trigger,
             scripts.replace_trigger,
-            list(map(trigger_definition, declared["triggers"])),
+            list(map(trigger_definition, declared.get("triggers", []))),
         ),
     ):
         present = {script["id"]: script async for script in list_scripts()} if wanted else {}

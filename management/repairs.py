@@ -81,7 +81,7 @@ class Repairs:
     async def repair_tombstone(self, place: Place) -> None:
         """Set the type and the ttl of a deleted user or post, and remove its texts. Costs a point read and a write.
 
-        A deletion that is not finished sets the ttl of a user when it ends. That of a banned user is -1.
+        A deletion that is not finished sets the ttl of a user when it ends. A banned user keeps the ttl -1.
         """
         container = container_of(self.blog, place.container)
         item = await container.read(place.item_id, place.partition_key)

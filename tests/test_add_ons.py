@@ -1,6 +1,6 @@
 """Each add-on can be taken off: without its folder, its tests and its lines in function_app.py, the rest works.
 
-`ADD_ONS=all` runs all tests of the core in each copy, after those of the API's main functions.
+With `ADD_ONS=all`, each copy then runs all tests of the core, too.
 """
 
 from __future__ import annotations

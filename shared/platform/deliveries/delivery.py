@@ -63,8 +63,7 @@ async def run_delivery(
                 raise
             raise DeliveryUnfinished(
                 f"{feed.function} did not finish a delivery within {deadline_s:g} s"
-                f" ({NAME.upper()}_DELIVERY_DEADLINE_S). What it has written is "
-                "kept. The host delivers the changes again."
+                f" ({NAME.upper()}_DELIVERY_DEADLINE_S). Its writes are kept. The host delivers the changes again."
             ) from None
         finally:
             duration_ms = round((time.perf_counter() - started) * 1000, 1)
