@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from email.utils import formatdate
 
 import pytest
@@ -33,6 +34,15 @@ async def test_the_account_can_list_another_endpoint(emulator: CosmosEmulator, r
     account = (await raw.send("GET", "/", kind="")).json
 
     assert account["writableLocations"] == [{"name": "Local", "databaseAccountEndpoint": "https://cosmos.test/"}]
+
+
+async def test_the_account_lets_clients_that_plan_queries_use_full_text_search(raw: RawClient) -> None:
+    """Without these members, the planner of the .NET SDK refuses each full-text query."""
+    account = (await raw.send("GET", "/", kind="")).json
+
+    engine = json.loads(account["queryEngineConfiguration"])
+    assert engine["queryEnableFullText"] is True
+    assert (engine["queryMaxFullTextScoreSearchTerms"], engine["queryMaxRrfArgumentCount"]) == (5, 100)
 
 
 async def test_the_account_can_report_two_write_regions(emulator: CosmosEmulator) -> None:

@@ -122,19 +122,76 @@ function () {
 }"""
 
 
-async def test_reads_see_own_writes_and_queries_do_not(container: ContainerProxy) -> None:
+async def test_reads_see_own_writes(container: ContainerProxy) -> None:
     await container.create_item({"id": "before", "pk": "p"})
     await container.create_item({"id": "foreign", "pk": "q"})
 
     seen = await run(container, COUNTS)
 
-    assert seen == {"query": ["before"], "feed": ["before", "own"], "read": "own"}
+    assert seen == {"query": ["before", "own"], "feed": ["before", "own"], "read": "own"}
 
 
-async def test_a_setting_lets_queries_see_own_writes(container: ContainerProxy, emulator: CosmosEmulator) -> None:
-    emulator.settings.script_queries_see_own_writes = True
+async def test_a_setting_hides_own_writes_from_queries(container: ContainerProxy, emulator: CosmosEmulator) -> None:
+    emulator.settings.script_queries_see_own_writes = False
 
-    assert (await run(container, COUNTS))["query"] == ["own"]
+    assert (await run(container, COUNTS))["query"] == []
+
+
+DELETE_ALL = """
+function () {
+    const collection = getContext().getCollection(), link = collection.getSelfLink();
+    let deleted = 0;
+    query();
+    function query() {
+        const order = { query: 'SELECT c._self FROM c ORDER BY c.n' };
+        collection.queryDocuments(link, order, { pageSize: 2 }, function (error, rows) {
+            if (error) throw error;
+            if (rows.length) remove(rows);
+            else getContext().getResponse().setBody(deleted);
+        });
+    }
+    function remove(rows) {
+        if (!rows.length) return query();
+        collection.deleteDocument(rows[0]._self, {}, function (error) {
+            if (error) throw error;
+            deleted++;
+            remove(rows.slice(1));
+        });
+    }
+}"""
+
+
+@pytest.mark.parametrize("see_own_writes", [True, False])
+async def test_queries_never_return_what_the_script_deleted(
+    container: ContainerProxy, emulator: CosmosEmulator, see_own_writes: bool
+) -> None:
+    """Like Microsoft's sample bulkDelete.js, which queries until nothing is left."""
+    emulator.settings.script_queries_see_own_writes = see_own_writes
+    for number in range(5):
+        await container.create_item({"id": str(number), "pk": "p", "n": number})
+
+    assert await run(container, DELETE_ALL) == 5
+    assert await ids(container) == []
+
+
+async def test_an_etag_of_a_query_without_own_writes_names_the_setting(
+    container: ContainerProxy, emulator: CosmosEmulator
+) -> None:
+    emulator.settings.script_queries_see_own_writes = False
+    item = await container.create_item({"id": "a", "pk": "p"})
+    body = """
+    function (link) {
+        const collection = getContext().getCollection(), found = collection.getSelfLink();
+        collection.replaceDocument(link, {id: 'a', pk: 'p', n: 1}, function (error) {
+            if (error) throw error;
+            collection.queryDocuments(found, 'SELECT * FROM c', {}, function (error, rows) {
+                collection.replaceDocument(link, {id: 'a', pk: 'p', n: 2}, {etag: rows[0]._etag});
+            });
+        });
+    }"""
+
+    with fails_with(400, 412, match="script_queries_see_own_writes"):
+        await run(container, body, item["_self"])
 
 
 async def test_queries_and_feeds_return_pages(container: ContainerProxy) -> None:

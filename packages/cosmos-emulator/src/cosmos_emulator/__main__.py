@@ -129,7 +129,10 @@ def parse_arguments(arguments: list[str] | None) -> EmulatorSettings:
         help="coefficients of the modeled request charge (default: %(default)s)",
     )
     parser.add_argument(
-        "--script-queries-see-own-writes", action="store_true", help="let a script's queries see its own writes"
+        "--script-queries-see-own-writes",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="let a script's queries see what it created and replaced (default: yes)",
     )
     parser.add_argument(
         "--script-operations",

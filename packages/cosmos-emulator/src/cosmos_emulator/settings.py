@@ -73,7 +73,7 @@ class EmulatorSettings:
     seed: int | None = None
     partitions: int = 1
     check_signatures: bool = True
-    script_queries_see_own_writes: bool = False
+    script_queries_see_own_writes: bool = True
     script_operations: int | None = None
     lenient_order_by: bool = False
     script_edition: ScriptEdition = "2017"

@@ -28,10 +28,7 @@ FOREIGN_KEY = (
 
 
 class MemoryOperations:
-    """Documents of partition key `pk` = "p" by ID. `queries` maps query texts to their rows.
-
-    Queries see the state before the transaction, as they do in the service.
-    """
+    """Documents of partition key `pk` = "p" by ID. `queries` maps query texts to their rows."""
 
     def __init__(self, *documents: JsonObject, queries: dict[str, Rows] | None = None) -> None:
         self.documents: dict[str, JsonObject] = {}
@@ -67,7 +64,7 @@ class MemoryOperations:
         if text not in self.queries:
             raise CosmosError(400, f"Syntax error in {text}")
         values = {str(parameter["name"]): parameter["value"] for parameter in parameters}
-        return _page(self.queries[text](list(self._before.values()), values), page_size, continuation)
+        return _page(self.queries[text](list(self.documents.values()), values), page_size, continuation)
 
     def create_document(self, body: JsonObject, *, index_action: str | None) -> JsonObject:
         self.performed.append("create")

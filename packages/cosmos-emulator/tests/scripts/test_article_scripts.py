@@ -62,9 +62,9 @@ function rename(userId, name, continuation) {
 KEEP_THREE = """
 function keepThree() {
     const feed = getContext().getCollection();
-    feed.queryDocuments(feed.getSelfLink(), 'how many', (error, [others]) => {
+    feed.queryDocuments(feed.getSelfLink(), 'how many', (error, [count]) => {
         if (error) throw error;
-        const surplus = others + 1 - 3;
+        const surplus = count - 3;
         if (surplus <= 0) return;
         const oldest = { query: 'oldest', parameters: [{ name: '@n', value: surplus }] };
         feed.queryDocuments(feed.getSelfLink(), oldest, (error, posts) => {

@@ -90,11 +90,11 @@ def test_queries_process_one_page_at_a_time() -> None:
     assert _run(statements) == [[20, 30], [25]]
 
 
-def test_queries_do_not_see_own_writes() -> None:
+def test_queries_see_own_writes() -> None:
     statements = """__.createDocument(__.getSelfLink(), { id: '9', pk: 'p' }, () =>
         __.pluck('id', (e, ids) => __.response.setBody(ids)));"""
 
-    assert _run(statements) == ["1", "2", "3"]
+    assert _run(statements) == ["1", "2", "3", "9"]
 
 
 def test_keys_sort_by_type_and_then_by_value() -> None:

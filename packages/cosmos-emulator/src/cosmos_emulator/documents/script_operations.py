@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from cosmos_emulator import json_text
 from cosmos_emulator.charges import ChargeModel
 from cosmos_emulator.documents.create import create
@@ -11,6 +14,7 @@ from cosmos_emulator.documents.logical_partition import ItemReference, ItemResul
 from cosmos_emulator.documents.read import read
 from cosmos_emulator.documents.replace import replace
 from cosmos_emulator.documents.upsert import upsert
+from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.gateway import Gateway
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.messages.links import parse_link
@@ -34,7 +38,9 @@ from cosmos_emulator.store.items import ItemScope
 class PartitionOperations:
     """Implements `ScriptOperations` and adds up the modeled charges.
 
-    Queries do not see the script's own writes, but other reads do (stored-procedures-triggers-udfs).
+    Queries see the script's own writes: on the service, one returned the uncommitted version after a replace
+    (azure-cosmosdb-js-server#33), and the sample bulkDelete.js needs it. The documentation only says that they may not
+    (stored-procedures-triggers-udfs), so a setting hides what the script created and replaced.
     """
 
     def __init__(self, gateway: Gateway, target: LogicalPartition) -> None:
@@ -98,17 +104,17 @@ class PartitionOperations:
 
     def upsert_document(self, body: JsonObject, *, etag: str | None) -> JsonObject:
         """Create or replace a document. Raises 412."""
-        with self._target.items.savepoint():
+        with self._target.items.savepoint(), self._explained():
             return self._written(upsert(self._target, body, etag))
 
     def replace_document(self, document_link: str, body: JsonObject, *, etag: str | None) -> JsonObject:
         """Replace a document. Raises 404, 412."""
-        with self._target.items.savepoint():
+        with self._target.items.savepoint(), self._explained():
             return self._written(replace(self._target, self._reference(document_link), body, etag))
 
     def delete_document(self, document_link: str, *, etag: str | None) -> None:
         """Delete a document. Raises 404, 412."""
-        with self._target.items.savepoint():
+        with self._target.items.savepoint(), self._explained():
             self.writes_ru += delete(self._target, self._reference(document_link), etag).charge_ru
 
     def resource_usage(self) -> tuple[str, str]:
@@ -125,7 +131,18 @@ class PartitionOperations:
         self.writes_ru += result.charge_ru
         return {} if result.item is None else result.item.document()
 
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Let a 412 name the setting with which a query returns etags of before the script's writes."""
+        try:
+            yield
+        except CosmosError as error:
+            if error.status == 412 and not self._gateway.settings.script_queries_see_own_writes:
+                hint = "The setting script_queries_see_own_writes is off: queries return earlier etags."
+                raise CosmosError(412, f"{error.message} {hint}") from error
+            raise
+
     def _slice(self, *, own_writes: bool) -> Slice:
         target = self._target
-        view = target.items if own_writes else target.partition.committed_for_worker
+        view = target.items if own_writes else target.partition.before(target.items)
         return Slice(target.partition, ItemScope(key=target.key), view)

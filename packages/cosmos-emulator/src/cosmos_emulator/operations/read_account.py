@@ -11,23 +11,36 @@ from cosmos_emulator.messages.request import Request
 
 _NAME: Final = "localhost"
 _REGION: Final = "Local"
-# The .NET SDK reads the limits of its query parser from this JSON (AccountProperties.cs).
+_UNLIMITED: Final = 2**31 - 1
+# A .NET client on Windows plans its queries with this JSON. Accounts had it in tests of azure-sdk-for-java
+# (queryMaxRrfArgumentCount) and of pagopa/io-services-cms.
 _QUERY_ENGINE: Final = json_text.dump(
     {
         "allowNewKeywords": True,
-        "maxInExpressionItemsCount": 16000,
         "maxJoinsPerSqlQuery": 10,
-        "maxLogicalAndPerSqlQuery": 2000,
-        "maxLogicalOrPerSqlQuery": 2000,
         "maxQueryRequestTimeoutFraction": 0.9,
         "maxSqlQueryInputLength": 524288,
         "maxUdfRefPerSqlQuery": 10,
-        "queryMaxInMemorySortDocumentCount": -500,
+        "queryMaxInMemorySortDocumentCount": -1000,
+        "spatialMaxGeometryPointCount": 256,
+        "sqlAllowNonFiniteNumbers": False,
+        "sqlDisableOptimizationFlags": 0,
+        "sqlQueryILDisableOptimizationFlags": 0,
+        "clientDisableOptimisticDirectExecution": False,
+        "queryEnableFullText": True,
+        "queryEnableFullTextPreviewFeatures": False,
+        "queryMaxFullTextScoreSearchTerms": 5,
+        "queryMaxRrfArgumentCount": 100,
+        "enableSpatialIndexing": True,
+        "maxInExpressionItemsCount": _UNLIMITED,
+        "maxLogicalAndPerSqlQuery": _UNLIMITED,
+        "maxLogicalOrPerSqlQuery": _UNLIMITED,
+        "maxSpatialQueryCells": _UNLIMITED,
         "sqlAllowAggregateFunctions": True,
         "sqlAllowGroupByClause": True,
         "sqlAllowLike": True,
-        "sqlAllowNonFiniteNumbers": False,
         "sqlAllowSubQuery": True,
+        "sqlAllowScalarSubQuery": True,
         "sqlAllowTop": True,
     }
 ).decode()
@@ -51,6 +64,8 @@ async def handle(request: Request) -> Answer:
         "readableLocations": locations,
         "enableMultipleWriteLocations": is_multiple,
         "enablePerPartitionFailoverBehavior": False,
+        "enableNRegionSynchronousCommit": False,
+        "continuousBackupEnabled": settings.continuous_backup_days is not None,
         "userReplicationPolicy": {"asyncReplication": False, "minReplicaSetSize": 1, "maxReplicasetSize": 4},
         "userConsistencyPolicy": {"defaultConsistencyLevel": settings.consistency},
         "systemReplicationPolicy": {"minReplicaSetSize": 1, "maxReplicasetSize": 4},

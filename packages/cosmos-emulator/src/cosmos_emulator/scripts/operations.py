@@ -40,7 +40,7 @@ class ScriptOperations(Protocol):
     def query_documents(
         self, text: str, parameters: list[JsonObject], page_size: int, continuation: str | None
     ) -> Page:
-        """Return a page of rows, with or without own writes."""
+        """Return a page of rows, without documents that the script deleted."""
 
     def create_document(self, body: JsonObject, *, index_action: str | None) -> JsonObject:
         """Return the stored document. `index_action`: "default", "include", "exclude" or None."""

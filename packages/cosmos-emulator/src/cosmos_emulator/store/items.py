@@ -488,5 +488,48 @@ class ItemTransaction(ItemView):
             self._log.add(change, item.epk)
 
 
+class ItemsBefore(ItemView):
+    """The committed items, without those that a transaction deleted."""
+
+    def __init__(self, committed: ItemView, transaction: ItemTransaction) -> None:
+        super().__init__(lambda: committed._connection, committed._clock)
+        self._transaction = transaction
+
+    def scan(self, scope: ItemScope, after: ScanPosition, limit: int) -> list[StoredItem]:
+        """Return the next items."""
+        while chunk := super().scan(scope, after, limit):
+            kept = self._kept([item.number for item in chunk])
+            if kept:
+                return [item for item in chunk if item.number in kept]
+            after = ScanPosition(chunk[-1].epk, chunk[-1].number)
+        return []
+
+    def load(self, scope: ItemScope, numbers: Sequence[int]) -> list[StoredItem]:
+        """Return the existing items with these numbers."""
+        kept = self._kept(numbers)
+        return [item for item in super().load(scope, numbers) if item.number in kept]
+
+    def walk(
+        self,
+        index: StoredIndex,
+        scope: ItemScope,
+        entries: EntryRange,
+        after: EntryPosition | None,
+        limit: int,
+        *,
+        backward: bool,
+    ) -> list[tuple[bytes, StoredItem]]:
+        """Return the next items in index order."""
+        while found := super().walk(index, scope, entries, after, limit, backward=backward):
+            kept = self._kept([item.number for _, item in found])
+            if kept:
+                return [(entry, item) for entry, item in found if item.number in kept]
+            after = EntryPosition(found[-1][0], found[-1][1].number)
+        return []
+
+    def _kept(self, numbers: Sequence[int]) -> set[int]:
+        return {item.number for item in self._transaction.load(ItemScope(), numbers)}
+
+
 def _holder_of_id(item: StoredItem) -> tuple[str, Sequence[object]]:
     return "SELECT number FROM items WHERE key = ? AND id = ?", (item.key, item.id)

@@ -19,7 +19,7 @@ from cosmos_emulator.store.change_log import ChangeLog, set_log, trim
 from cosmos_emulator.store.expiry import is_applied, rewrite
 from cosmos_emulator.store.index_definition import IndexDefinition
 from cosmos_emulator.store.indexes import PartitionIndexes, StoredIndex
-from cosmos_emulator.store.items import Clock, ItemTransaction, ItemView
+from cosmos_emulator.store.items import Clock, ItemsBefore, ItemTransaction, ItemView
 from cosmos_emulator.store.replicas import Lag, Replicas, Snapshot
 from cosmos_emulator.store.schema import check_format, copy_database, create_tables, open_connection
 
@@ -153,10 +153,9 @@ class Partition:
         if transaction.writes:
             self._lsn, self._last_number = transaction.lsn, transaction.last_number
 
-    @property
-    def committed_for_worker(self) -> ItemView:
-        """The items before the current transaction, for the worker thread that runs it."""
-        return self._committed_for_worker
+    def before(self, transaction: ItemTransaction) -> ItemView:
+        """Return the items before a transaction that it has not deleted, for the worker thread that runs it."""
+        return ItemsBefore(self._committed_for_worker, transaction)
 
     async def divide(self, children: Sequence[Partition], commit: Callable[[], None]) -> None:
         """Copy each child's items, with their LSNs and numbers, then run `commit`. Writes wait until then."""
