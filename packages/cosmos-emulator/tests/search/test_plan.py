@@ -68,6 +68,7 @@ def test_full_text_score(features: tuple[str, ...]) -> None:
         "skip": None,
         "take": 10,
         "requiresGlobalStatistics": True,
+        "scoreCombinationKind": "Rrf",
     }
 
 
@@ -79,7 +80,7 @@ def test_two_scores_for_a_client_that_skips_the_rewrite() -> None:
     )["hybridSearchQueryInfo"]
 
     score, vector = text_score("swim", "run"), "_VectorScore(c.image, [1, 2, 3])"
-    scores = f"[({score} ?? -1), ({vector} ?? -1.79769e+308)]"
+    scores = f"[({score} ?? -1), ({vector} ?? -1.7976900000000001e+308)]"
     head = f"SELECT TOP 120 c._rid, c AS payload, {scores} AS componentScores\nFROM c"
     queries = [one["rewrittenQuery"] for one in found["componentQueryInfos"]]
     assert queries == [f"{head}\nORDER BY {score} DESC", f"{head}\nORDER BY {vector}"]
@@ -101,12 +102,12 @@ def test_a_negative_weight_reverses_the_order(weights: str) -> None:
     assert found["globalStatisticsQuery"] == "SELECT COUNT(1) AS documentCount, [] AS fullTextStatistics\nFROM c"
     assert [info["orderBy"] for info in found["componentQueryInfos"]] == [["Descending"], ["Ascending"]]
     assert (
-        f'"componentScores": [({one} ?? -1.79769e+308), ({other} ?? 1.79769e+308)]'
+        f'"componentScores": [({one} ?? -1.7976900000000001e+308), ({other} ?? 1.7976900000000001e+308)]'
         in (found["componentQueryInfos"][1]["rewrittenQuery"])
     )
     assert found["componentQueryInfos"][1]["rewrittenQuery"].endswith(f"ORDER BY {other} ASC")
     assert (
-        f"[({one} ?? -1.79769e+308), (-1 * ({other} ?? 1.79769e+308))] AS componentScores"
+        f"[({one} ?? -1.7976900000000001e+308), (-1 * ({other} ?? 1.7976900000000001e+308))] AS componentScores"
         in (skipped["componentQueryInfos"][1]["rewrittenQuery"])
     )
 
@@ -119,6 +120,7 @@ def test_a_negative_weight_reverses_the_order(weights: str) -> None:
         ("SELECT c.name FROM c", "OFFSET 0 LIMIT 10", "SELECT c._rid", "OFFSET 0 LIMIT 120", 0, 10),
         ("SELECT c.name FROM c", "OFFSET 10 LIMIT 0", "SELECT c._rid", "OFFSET 0 LIMIT 120", 10, 0),
         ("SELECT c.name FROM c", "OFFSET 100 LIMIT 50", "SELECT c._rid", "OFFSET 0 LIMIT 300", 100, 50),
+        ("SELECT c.name FROM c", "OFFSET 1 LIMIT 2147483647", "SELECT c._rid", "LIMIT 4294967295", 1, 2147483647),
         ("SELECT c.name FROM c", "", "SELECT c._rid", "DESC", None, None),
     ],
 )

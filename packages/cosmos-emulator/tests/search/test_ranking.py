@@ -181,6 +181,8 @@ async def test_hybrid_search_fuses_ranks(database: DatabaseProxy, pk: str | None
     assert await found(", [1, 2]") == ["d", "c", "b", "a"]
     assert await found(", [2, 1]") == ["a", "b", "c", "d"]
     assert await found(", [1, -1]") == ["a", "b", "c", "d"]
+    # A text without a match has a score, the lowest (HybridSearchQueryTests.cs).
+    assert (await found(", [-1, 0]"))[0] == "d"
     # Without a, c has the ranks 2 and 2, and the others 1 and 3.
     assert (await found("", "WHERE c.id != 'a'"))[2] == "c"
 

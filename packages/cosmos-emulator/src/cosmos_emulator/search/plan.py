@@ -1,6 +1,6 @@
 """The plan of ORDER BY RANK, with which a client runs each score on each range and fuses the ranks.
 
-The forms are those of the .NET SDK: QueryPlanRetrieverTests.cs and QueryPlanBaselineTests.Top.xml and OffsetLimit.xml.
+The forms are those of Microsoft's planner (tests/query/query_plans.py) and of the .NET SDK's QueryPlanRetrieverTests.cs.
 azure-cosmos reads them in _execution_context/hybrid_search_aggregator.py.
 """
 
@@ -11,15 +11,15 @@ from dataclasses import replace
 from typing import Final
 
 from cosmos_emulator.query import Json, PlannedSearch, Query, syntax
-from cosmos_emulator.query.counts import row_counts
+from cosmos_emulator.query.counts import MAX_COUNT, RowCounts, row_counts
 from cosmos_emulator.query.printer import print_query, printed
 from cosmos_emulator.query.rewriting import first_alias, ordered, payload_of
 from cosmos_emulator.query.syntax import ArrayLiteral, Expression, FunctionCall, Identifier, Literal, ObjectLiteral
 from cosmos_emulator.search.queries import VECTOR_DISTANCE, Component, Order, TextScore, VectorScore
 
 _LEAST_ROWS: Final = 120  # of a score in a range; otherwise twice those that the query skips and takes
-_LOWEST: Final = Identifier("-1.79769e+308")
-_HIGHEST: Final = Identifier("1.79769e+308")
+_LOWEST: Final = Identifier("-1.7976900000000001e+308")
+_HIGHEST: Final = Identifier("1.7976900000000001e+308")
 _SKIPS_REWRITE: Final = "HybridSearchSkipOrderByRewrite"
 _PLACEHOLDER: Final = "{{documentdb-formattablehybridsearchquery-{}}}"
 
@@ -29,7 +29,7 @@ def _hybrid_search_info(
 ) -> dict[str, Json]:
     """Return `hybridSearchQueryInfo` of a plan."""
     counts = row_counts(query, parameters)
-    rows = Literal(max(_LEAST_ROWS, 2 * (counts.skipped + (counts.taken or 0))))
+    rows = Literal(min(MAX_COUNT, max(_LEAST_ROWS, 2 * (counts.skipped + (counts.taken or 0)))))
     limited = replace(query, rank=False, top=query.top and rows)
     if query.offset is not None:
         limited = replace(limited, offset=Literal(0), limit=rows)
@@ -37,9 +37,9 @@ def _hybrid_search_info(
         is_defined = FunctionCall("IS_DEFINED", (payload_of(query),))
         where = is_defined if query.where is None else syntax.Logical("AND", (query.where, is_defined))
         limited = replace(limited, where=where)
-    texts = [one for one in order.components if isinstance(one.score, TextScore)]
+    texts = list(dict.fromkeys(one.call for one in order.components if isinstance(one.score, TextScore)))
     is_plain = supported is not None and _SKIPS_REWRITE in supported and len(order.components) > 1
-    calls = [_planned(component, number) for number, component in enumerate(order.components)]
+    calls = [_planned(component, texts) for component in order.components]
     scores = tuple(_defined(call, one, is_plain) for call, one in zip(calls, order.components, strict=True))
     infos = [
         _component_info(limited, call, one, scores, is_plain, has_statistics=bool(texts))
@@ -55,6 +55,7 @@ def _hybrid_search_info(
         "skip": counts.offset,
         "take": counts.taken,
         "requiresGlobalStatistics": bool(texts),
+        "scoreCombinationKind": "Rrf",
     }
 
 
@@ -81,11 +82,12 @@ def _is_descending(order: Order) -> bool:
     return not (is_distance and order.components[0].call.name == VECTOR_DISTANCE) and order.components[0].weight > 0
 
 
-def _planned(component: Component, number: int) -> FunctionCall:
+def _planned(component: Component, texts: list[FunctionCall]) -> FunctionCall:
     call = component.call
     if isinstance(component.score, VectorScore):
         return FunctionCall("_VECTORSCORE", call.arguments, "_VectorScore")
     path, *phrases = call.arguments
+    number = texts.index(call)
     statistics = ("totaldocumentcount", f"totalwordcount-{number}", f"hitcountsarray-{number}")
     placeholders = (Identifier(_PLACEHOLDER.format(name)) for name in statistics)
     return FunctionCall("_FULLTEXTSCORE", (path, ArrayLiteral(tuple(phrases)), *placeholders), "_FullTextScore")
@@ -121,12 +123,12 @@ def _component_info(
         payload = ObjectLiteral((("payload", payload_of(query)), ("componentScores", component_scores)))
         # azure-cosmos replaces the placeholder only together with statistics.
         sorted_query = ordered(sorted_query, payload, resumes=has_statistics)
-    top = sorted_query.top
+    counts = RowCounts() if is_plain else row_counts(sorted_query, {})
     return {
         "distinctType": "None",
-        "top": None if is_plain or not isinstance(top, Literal) else _json(top),
-        "offset": None,
-        "limit": None,
+        "top": counts.top,
+        "offset": counts.offset,
+        "limit": counts.limit,
         "orderBy": [] if is_plain else ["Ascending" if is_reversed else "Descending"],
         "orderByExpressions": [] if is_plain else [printed(call)],
         "groupByExpressions": [],
@@ -140,11 +142,7 @@ def _component_info(
     }
 
 
-def _json(count: Literal) -> Json:
-    return count.value if isinstance(count.value, int) else None
-
-
-def _statistics_query(query: Query, texts: list[Component]) -> Query:
+def _statistics_query(query: Query, texts: list[FunctionCall]) -> Query:
     """`SELECT COUNT(1) AS documentCount, [{"totalWordCount": …, "hitCounts": […]}] AS fullTextStatistics FROM c`."""
     return Query(
         syntax.SelectList(
@@ -157,8 +155,8 @@ def _statistics_query(query: Query, texts: list[Component]) -> Query:
     )
 
 
-def _counts(component: Component) -> Expression:
-    path, *phrases = component.call.arguments
+def _counts(call: FunctionCall) -> Expression:
+    path, *phrases = call.arguments
     words = FunctionCall("SUM", (FunctionCall("_FULLTEXTWORDCOUNT", (path,), "_FullTextWordCount"),))
     hits = (
         FunctionCall("COUNTIF", (FunctionCall("FULLTEXTCONTAINS", (path, phrase), "FullTextContains"),))
