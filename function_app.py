@@ -7,11 +7,7 @@ import logging
 
 import azure.functions as func
 
-import inspector
-import moderation
-import openapi
-import search
-import web
+from addons import inspector, moderation, openapi, search, web
 from functions import change_feeds, comments, feed, health, likes, posts, users
 from shared.platform.observability import logs
 from shared.platform.settings import app_settings

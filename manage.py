@@ -21,11 +21,11 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-import moderation.commands
-from local_settings import NAME, LocalSettingsError
+import addons.moderation.commands
 from management import commands
 from management.configuration import read_configuration
 from management.errors import EXPECTED, FAILED, sentence
+from management.local_settings import NAME, LocalSettingsError
 from management.provision import provision
 from management.terminal import say, say_charge, say_error, say_to_stderr
 from shared.platform.database.scope import request_scope
@@ -278,7 +278,7 @@ def _run(
     raise typer.Exit(code)
 
 
-moderation.commands.add_to(app, _run)
+addons.moderation.commands.add_to(app, _run)
 
 
 if __name__ == "__main__":

@@ -22,10 +22,10 @@ AUDIT_VENV = ROOT / ".venv-audit"
 PACKAGES = ("packages/cosmos-emulator", "packages/functions-host")
 _ANY_SYSTEM = ("--universal", "--python-version", "3.11")
 LOCKED = {
-    "requirements-dev.txt": ("requirements-dev.in", *_ANY_SYSTEM),
+    "requirements/dev.txt": ("requirements/dev.in", *_ANY_SYSTEM),
     # Only for Azure's Python. With another one, its build fails, instead of an app that cannot import its dependencies.
-    "requirements.txt": ("requirements.in", "--python-version", "3.13", "--python-platform", "linux"),
-    "requirements-audit.txt": ("requirements-audit.in", *_ANY_SYSTEM),
+    "requirements.txt": ("requirements/deployed.in", "--python-version", "3.13", "--python-platform", "linux"),
+    "requirements/audit.txt": ("requirements/audit.in", *_ANY_SYSTEM),
 }
 _WINDOWS = os.name == "nt"
 TASKS: dict[str, Callable[[], None]] = {}
@@ -40,10 +40,10 @@ def task(function: Callable[[], None]) -> Callable[[], None]:
 @task
 def setup() -> None:
     """Create .venv and local.settings.json, and install the dependencies."""
-    _create(VENV, "requirements-dev.txt", *(f"{package}/pyproject.toml" for package in PACKAGES))
+    _create(VENV, "requirements/dev.txt", *(f"{package}/pyproject.toml" for package in PACKAGES))
     settings = ROOT / "local.settings.json"
     if not settings.exists():
-        shutil.copyfile(ROOT / "local.settings.example.json", settings)
+        shutil.copyfile(ROOT / "local" / "local.settings.example.json", settings)
 
 
 @task
@@ -219,7 +219,7 @@ def smoke() -> None:
 def package() -> None:
     """Build what is deployed and published in dist/, and try the wheels."""
     setup()
-    python("-m", "infra.package")
+    python("-m", "management.package")
     distributions = ROOT / "dist/packages"
     shutil.rmtree(distributions, ignore_errors=True)
     for folder in PACKAGES:
@@ -265,7 +265,7 @@ def lock_check() -> None:
     stale = []
     for name in LOCKED:
         # uv keeps each pin that still satisfies the .in file, so the copy changes only if the lock file is stale.
-        locked, copy = ROOT / name, VENV / name
+        locked, copy = ROOT / name, VENV / Path(name).name
         shutil.copyfile(locked, copy)
         _lock(name, str(copy.relative_to(ROOT)))
         present, expected = (path.read_text(encoding="utf-8").splitlines(keepends=True) for path in (locked, copy))
@@ -280,7 +280,7 @@ def lock_check() -> None:
 def screenshots() -> None:
     """Take the pictures of the web site in docs/images (needs Chromium)."""
     setup()
-    python("-m", "tests.inspector.screenshots")
+    python("-m", "tests.addons.inspector.screenshots")
 
 
 @task
@@ -306,17 +306,17 @@ def fuzz() -> None:
 def schemathesis() -> None:
     """Send requests generated from the OpenAPI description."""
     setup()
-    _create(AUDIT_VENV, "requirements-audit.txt")
+    _create(AUDIT_VENV, "requirements/audit.txt")
     requests = os.environ.get("REQUESTS", "10000")
     program = str(_program(AUDIT_VENV, "schemathesis"))
-    python("-m", "tests.openapi.schemathesis_run", "--tool", program, "--requests", requests)
+    python("-m", "tests.addons.openapi.schemathesis_run", "--tool", program, "--requests", requests)
 
 
 @task
 def audit() -> None:
     """Scan the code, the workflows, the Dockerfile and the dependencies for vulnerabilities."""
     setup()
-    _create(AUDIT_VENV, "requirements-audit.txt")
+    _create(AUDIT_VENV, "requirements/audit.txt")
     python(".ci/bandit_findings.py", str(_program(AUDIT_VENV, "bandit")))
     _call(_program(AUDIT_VENV, "zizmor"), "--offline", ".github")
     _call(_program(AUDIT_VENV, "hadolint"), "packages/cosmos-emulator/Dockerfile")
@@ -446,8 +446,8 @@ def _lock(name: str, output: str, *options: str) -> None:
 
 
 def _published_dependencies() -> str:
-    """Return the path of a copy of requirements-dev.txt without this repository's packages, which are not on PyPI."""
-    lines = (ROOT / "requirements-dev.txt").read_text(encoding="utf-8").splitlines(keepends=True)
+    """Return the path of a copy of requirements/dev.txt without this repository's packages, which are not on PyPI."""
+    lines = (ROOT / "requirements/dev.txt").read_text(encoding="utf-8").splitlines(keepends=True)
     copy = VENV / "published.txt"
     copy.write_text("".join(line for line in lines if not line.startswith("-e")), encoding="utf-8")
     return str(copy.relative_to(ROOT))

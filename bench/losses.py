@@ -20,12 +20,12 @@ from typing import Any, Final
 from aiohttp import ClientSession
 from azure.core.exceptions import AzureError
 
+from addons.inspector.emulator_switches import FAILURES
 from bench.models.change_feeds import ChangeFeedFollower
 from bench.models.interface import Model
 from bench.models.loading import emulated
 from bench.models.project_model import ProjectModel
 from bench.models.v3 import V3
-from inspector.emulator_switches import FAILURES
 from shared.platform.errors import AppError
 from shared.platform.models import Item
 

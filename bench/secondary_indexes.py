@@ -106,7 +106,7 @@ INDEXES: Final = {
 }
 # Only read here. Updates of the first cost as much as with `/type`; updates of the second are part of the search.
 _ALSO_READ: Final = {Q6_BY_ID: _index("by-type-and-id", ["/type", "/_id"], _LISTED, policy=_BY_TYPE)}
-if (_search := REPOSITORY / "search" / "containers.json").exists():  # docs/template.md can take it off
+if (_search := REPOSITORY / "addons" / "search" / "containers.json").exists():  # docs/template.md can take it off
     _ALSO_READ[Q6_OF_SEARCH] = ContainerPlan(json.loads(_search.read_text(encoding="utf-8"))["containers"][0])
 
 

@@ -16,9 +16,9 @@ from datetime import UTC, datetime
 
 from bench.generated.plan import Range, SeedPlan
 from bench.servers import REPOSITORY
-from local_settings import NAME
 from management.account import open_client, open_containers
 from management.configuration import read_configuration
+from management.local_settings import NAME
 from management.seeding import Seeded, seed
 from shared.settings import Settings
 

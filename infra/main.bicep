@@ -64,7 +64,7 @@ param transactions string = 'batch'
 @allowed(['app-service', 'function-key'])
 param auth string = 'app-service'
 
-@description('Client ID of the app registration, which infra/app_registration.py creates. Empty: function-key applies.')
+@description('Client ID of the app registration, which management/app_registration.py creates. Empty: function-key applies.')
 param authClientId string = ''
 
 @description('Client secret of the app registration, if the app cannot use its identity instead. Empty: its identity.')

@@ -9,6 +9,6 @@ module container 'container.bicep' = {
     accountName: accountName
     databaseName: databaseName
     // `manage.py provision` and the app read the same file.
-    definition: loadJsonContent('../moderation/containers.json').containers[0]
+    definition: loadJsonContent('../addons/moderation/containers.json').containers[0]
   }
 }

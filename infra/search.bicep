@@ -7,7 +7,7 @@ param databaseName string
 param maxThroughput int = 1000
 
 // `manage.py provision` and the app read the same file.
-var definition = loadJsonContent('../search/containers.json').containers[0]
+var definition = loadJsonContent('../addons/search/containers.json').containers[0]
 
 resource account 'Microsoft.DocumentDB/databaseAccounts@2024-11-15' existing = {
   name: accountName

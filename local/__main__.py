@@ -16,7 +16,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from local.stack import StackError, StackSettings, http_routes, running, stop_signals
-from local_settings import LocalSettingsError
+from management.local_settings import LocalSettingsError
 
 _LARGEST_PORT = 65535
 # The pages worth opening: their path, and the route of their function, which the app may not have.

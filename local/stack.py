@@ -26,7 +26,7 @@ from urllib.request import urlopen
 import psutil
 from cosmos_emulator import WELL_KNOWN_KEY
 
-from local_settings import NAME, announced, local_settings
+from management.local_settings import NAME, announced, local_settings
 
 _REPOSITORY = Path(__file__).parent.parent
 _START_TIMEOUT_S = 60.0
@@ -71,9 +71,10 @@ class StackSettings:
     def environment(self) -> dict[str, str]:
         """Environment of the app and its manage.py.
 
-        The process environment overrides local.settings.json or, if that is missing, local.settings.example.json. The
-        connection string is always the emulator's. The inspector, the search and the moderation are enabled unless one
-        of them says otherwise, and the app logs only warnings unless the stack is `verbose`. Raises LocalSettingsError.
+        The process environment overrides local.settings.json or, if that is missing, local.settings.example.json in
+        local/. The connection string is always the emulator's. The inspector, the search and the moderation are enabled
+        unless one of them says otherwise, and the app logs only warnings unless the stack is `verbose`. Raises
+        LocalSettingsError.
         """
         file = self.app_dir / NAME
         return {
@@ -81,7 +82,7 @@ class StackSettings:
             "BLOG_SEARCH": "1",
             "BLOG_MODERATION": "1",
             "AzureFunctionsJobHost__logging__logLevel__blog": "Information" if self.verbose else "Warning",
-            **local_settings(file if file.is_file() else self.app_dir / "local.settings.example.json"),
+            **local_settings(file if file.is_file() else self.app_dir / "local" / "local.settings.example.json"),
             **os.environ,
             "COSMOS": f"AccountEndpoint={self.cosmos_url}/;AccountKey={WELL_KNOWN_KEY};",
             "PYTHONUNBUFFERED": "1",

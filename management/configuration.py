@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from local_settings import NAME, local_settings, stack_settings
+from management.local_settings import NAME, local_settings, stack_settings
 from shared.platform.settings import AuthMode, read_settings
 from shared.settings import Settings
 

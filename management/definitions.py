@@ -21,7 +21,7 @@ Definition = Mapping[str, Any]
 def declared_containers() -> list[dict[str, Any]]:
     """Return the containers of the core, and those in containers.json of each add-on whose setting is 1."""
     declared = [*container_definitions()]
-    for file in sorted(_ROOT.glob("*/containers.json")):
+    for file in sorted(_ROOT.glob("addons/*/containers.json")):
         add_on = json.loads(file.read_text(encoding="utf-8"))["containers"]
         declared += [added for added in add_on if "enabledBy" in added and os.environ.get(added["enabledBy"]) == "1"]
     return declared

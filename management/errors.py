@@ -5,7 +5,7 @@ from __future__ import annotations
 from azure.core.exceptions import AzureError, ClientAuthenticationError, ServiceRequestError, ServiceResponseError
 from azure.cosmos.exceptions import CosmosHttpResponseError
 
-from local_settings import LocalSettingsError
+from management.local_settings import LocalSettingsError
 from shared.platform.database.refusals import NotProvisioned
 from shared.platform.errors import AppError, DatabaseUnavailable
 from shared.platform.settings import SettingsError

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from aiohttp import ClientSession
 
-from infra.template import ADD_ONS, take_off
+from management.template import ADD_ONS, take_off
 from shared.platform.settings import Account
 from shared.settings import Settings
 from tests.api import Api
@@ -31,11 +31,7 @@ pytestmark = NEEDS_GIT
 CORE = ["tests/functions/test_comments.py", "tests/functions/test_errors.py", "tests/test_settings.py"]
 # Need the browser, an add-on, or a repository.
 NOT_CORE = [
-    "web",
-    "openapi",
-    "inspector",
-    "search",
-    "moderation",
+    "addons",
     "infra",
     "chaos",
     "real_host",
@@ -71,9 +67,7 @@ def test_the_tests_of_the_rest_pass(tmp_path: Path, add_ons: list[str]) -> None:
     pytest_in(tmp_path, "--assert=plain", "-k", " or ".join(Path(module).name for module in CORE))
 
     if os.environ.get("ADD_ONS") == "all":
-        taken_off = [name for add_on in add_ons for name in ADD_ONS[add_on]]
-        others = [name for name in NOT_CORE if name not in taken_off]
-        pytest_in(tmp_path, "-n", "2", *(f"--ignore=tests/{name}" for name in others))
+        pytest_in(tmp_path, "-n", "2", *(f"--ignore=tests/{name}" for name in NOT_CORE))
 
 
 @pytest.fixture(scope="module")

@@ -28,12 +28,9 @@ def _packages_added_by(app: str) -> set[str]:
     return set(done.stdout.split())
 
 
-ADD_ONS = {"inspector", "moderation", "openapi", "search", "web"}
-
-
 def test_importing_the_app_loads_only_the_libraries_that_requests_share() -> None:
     # Only some requests need the others: templates, Markdown, tokens, credentials and exporters.
-    assert _packages_added_by("function_app") - ADD_ONS - {
+    assert _packages_added_by("function_app") - {"addons"} - {
         "annotated_types",
         "dotenv",
         "opentelemetry",

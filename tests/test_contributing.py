@@ -17,7 +17,7 @@ PATCH = "docs/examples/post-language.patch"
 @NEEDS_GIT
 def test_the_example_can_be_applied_and_its_tests_pass(tmp_path: Path) -> None:
     copy_repository(tmp_path)
-    assert f"`git apply {PATCH}`" in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert f"`git apply {PATCH}`" in (ROOT / ".github" / "CONTRIBUTING.md").read_text(encoding="utf-8")
     outside = {**os.environ, "GIT_CEILING_DIRECTORIES": str(tmp_path.parent)}  # git apply skips files of a repository
     # Who follows the example has its patches already.
     is_applied = all((tmp_path / name).exists() for name in _new_files())

@@ -31,12 +31,14 @@ def test_no_test_module_is_imported(folder: Path) -> None:
 def test_only_tests_of_add_ons_import_them_and_the_browser() -> None:
     """An add-on can be taken off. The inspector, the search and the moderation are part of the site's pages."""
     allowed = {name: {name, "web"} for name in ("inspector", "moderation", "search", "web")} | {"openapi": {"openapi"}}
-    for path in TESTS.iterdir():
-        if list(path.glob("*.py")):
-            others = {*allowed} - allowed.get(path.name, set())
-            add_ons = "|".join([*others, *(f"tests\\.{name}" for name in others)])
+    for path in [*TESTS.iterdir(), *(TESTS / "addons").iterdir()]:
+        if list(path.glob("*.py")) and path.name != "addons":
+            others = "|".join({*allowed} - allowed.get(path.name, set()))
             browser = "|playwright" if path.name not in allowed else ""
-            assert _importing(path, f"(?:{add_ons}{browser})") == []
+            assert (
+                _importing(path, rf"(?:(?:tests\.)?addons(?:\.(?:{others})| import (?:.*, )?(?:{others}))\b{browser})")
+                == []
+            )
 
 
 @pytest.mark.parametrize("folder", ["", "functions.", "auth."])
@@ -51,6 +53,6 @@ def test_the_fixtures_of_the_api_do_not_load_the_browser(folder: str) -> None:
 @EACH_FOLDER
 def test_packages_and_the_blog_do_not_import_each_others_tests(folder: Path) -> None:
     """A package's tests are also run alone, without the blog."""
-    blog = r"(?:shared|functions|management|local|web)" if folder != TESTS else r"packages"
+    blog = r"(?:shared|functions|management|local|addons)" if folder != TESTS else r"packages"
 
     assert _importing(folder, blog) == []

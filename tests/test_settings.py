@@ -185,7 +185,7 @@ def test_the_documentation_lists_the_values_and_the_defaults() -> None:
 
 
 def test_the_example_file_sets_only_documented_settings_to_valid_values() -> None:
-    values = json.loads((ROOT / "local.settings.example.json").read_text(encoding="utf-8"))["Values"]
+    values = json.loads((ROOT / "local" / "local.settings.example.json").read_text(encoding="utf-8"))["Values"]
     of_the_host = {
         "FUNCTIONS_WORKER_RUNTIME",
         "FUNCTIONS_REQUEST_BODY_SIZE_LIMIT",

@@ -130,9 +130,10 @@ def test_uv_installs_if_it_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_setup_creates_what_is_missing_and_keeps_the_rest(tmp_path: Path) -> None:
-    for name in ("tasks.py", "local.settings.example.json"):
+    for name in ("tasks.py", "local/local.settings.example.json"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copyfile(ROOT / name, tmp_path / name)
-    for name in ("requirements-dev.txt", *(f"{package}/pyproject.toml" for package in tasks.PACKAGES)):
+    for name in ("requirements/dev.txt", *(f"{package}/pyproject.toml" for package in tasks.PACKAGES)):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
     settings = tmp_path / "local.settings.json"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.template import ADD_ONS, NAME, main, rename, take_off
+from management.template import ADD_ONS, NAME, main, rename, take_off
 from tests.repository_copy import NEEDS_GIT, copy_repository
 from tests.running_app import REPOSITORY
 
@@ -36,7 +36,7 @@ def run_tests(copy: Path, *files: str) -> None:
 @pytest.mark.nightly
 def test_a_renamed_product_works(copy: Path) -> None:
     name = "shop" if NAME != "shop" else "store"
-    shutil.copy(copy / "local.settings.example.json", copy / "local.settings.json")
+    shutil.copy(copy / "local" / "local.settings.example.json", copy / "local.settings.json")
     assert rename(name, copy) > 200
 
     former = re.compile(rf"(?i)(?<![a-z]){NAME}(?![a-z])|{NAME.title()}(?![a-z])")
@@ -44,7 +44,7 @@ def test_a_renamed_product_works(copy: Path) -> None:
     files = (file for file in copy.rglob("*.py") if kept not in file.parents)
     assert [f"{file}: {found[0]}" for file in files if (found := former.search(file.read_text("utf-8")))] == []
     assert (copy / "shared" / "data" / f"{name}.py").exists()
-    for settings in ("local.settings.example.json", "local.settings.json"):
+    for settings in ("local/local.settings.example.json", "local.settings.json"):
         assert f"{name.upper()}_AUTH" in (copy / settings).read_text("utf-8")
     run_tests(copy, "tests/functions/test_comments.py", "tests/functions/test_health.py", "tests/test_settings.py")
 
@@ -106,4 +106,4 @@ def test_invalid_commands_are_explained(capsys: pytest.CaptureFixture[str]) -> N
 
 def test_the_page_names_each_add_on() -> None:
     page = (REPOSITORY / "docs" / "template.md").read_text("utf-8")
-    assert all(f"python -m infra.template take-off {add_on}" in page for add_on in ADD_ONS)
+    assert all(f"python -m management.template take-off {add_on}" in page for add_on in ADD_ONS)

@@ -14,7 +14,7 @@ from functions_host import FunctionsHost, HostSettings
 
 from checks.azure_runtime.environment import REPOSITORY, RuntimeUnavailable, runtime_python
 from checks.azure_runtime.process import RuntimeWorker, runtime_worker
-from infra.package import build
+from management.package import build
 from shared.platform.database.client import connect
 from shared.platform.database.retries import DELIVERY_RETRY_LEAST, DELIVERY_RETRY_MOST
 from shared.platform.settings import Account

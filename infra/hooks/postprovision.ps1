@@ -7,7 +7,7 @@ Set-Location (Join-Path $PSScriptRoot '../..')
 $python = '.venv\Scripts\python.exe'
 $isSetUp = Test-Path $python
 if (-not $isSetUp) { $python = 'py' }
-if ($env:AUTH_CLIENT_ID) { & $python -m infra.app_registration connect }
+if ($env:AUTH_CLIENT_ID) { & $python -m management.app_registration connect }
 
 if ($env:PRIVATE_NETWORKING -eq 'true') {
     Write-Output 'The database has no public address. To check it, run in its network: python manage.py provision --check'

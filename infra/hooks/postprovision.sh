@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.."
 python=.venv/bin/python
 [ -x "$python" ] || python=python3
 if [ -n "${AUTH_CLIENT_ID:-}" ]; then
-    "$python" -m infra.app_registration connect
+    "$python" -m management.app_registration connect
 fi
 
 if [ "${PRIVATE_NETWORKING:-false}" = true ]; then

@@ -4,5 +4,5 @@ Set-Location (Join-Path $PSScriptRoot '../..')
 
 $python = '.venv\Scripts\python.exe'
 if (-not (Test-Path $python)) { $python = 'py' }
-& $python -m infra.app_registration create
+& $python -m management.app_registration create
 exit $LASTEXITCODE

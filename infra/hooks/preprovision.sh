@@ -5,4 +5,4 @@ cd "$(dirname "$0")/../.."
 
 python=.venv/bin/python
 [ -x "$python" ] || python=python3
-exec "$python" -m infra.app_registration create
+exec "$python" -m management.app_registration create

@@ -361,7 +361,7 @@ async def test_the_responses_match_the_description(
 async def _described_response() -> func.HttpResponse:
     answer = await health.get_health(func.HttpRequest("GET", "http://blog.test/api/health", body=b""), UNTRACED)
     headers = {**answer.headers, "content-type": answer.mimetype}
-    docs = pytest.importorskip("openapi.docs", reason="the app has no description")
+    docs = pytest.importorskip("addons.openapi.docs", reason="the app has no description")
     openapi = json.loads(docs.openapi_document().content)
     assert_answer_matches(openapi, "GET", "/api/health", answer.status_code, headers, answer.get_body())
     return answer

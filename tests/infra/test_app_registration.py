@@ -172,7 +172,7 @@ class Tenant:
             "HOOK_WAIT_S": "0",
         }
         run = subprocess.run(  # noqa: S603 - our own module
-            [sys.executable, "-m", "infra.app_registration", command],
+            [sys.executable, "-m", "management.app_registration", command],
             cwd=REPOSITORY,
             env=given | environment,
             capture_output=True,

@@ -121,7 +121,8 @@ def test_the_first_hook_runs_without_an_environment_and_says_what_is_missing(tmp
         (tmp_path / name).symlink_to(program)
     (tmp_path / "infra" / "hooks").mkdir(parents=True)
     hook = shutil.copy(HOOKS / "preprovision.sh", tmp_path / "infra" / "hooks")
-    shutil.copy(HOOKS.parent / "app_registration.py", tmp_path / "infra")
+    (tmp_path / "management").mkdir()
+    shutil.copy(HOOKS.parents[1] / "management" / "app_registration.py", tmp_path / "management")
 
     finished = _run(Path(hook), {"PATH": str(tmp_path), "AZURE_ENV_NAME": "test"})
 
@@ -135,7 +136,10 @@ def test_the_registration_is_completed_before_the_check(tmp_path: Path) -> None:
 
     finished = _run(hook, OUTPUTS | {"AUTH_CLIENT_ID": "client"})
 
-    assert finished.stdout.splitlines() == ["ran -m infra.app_registration connect", "ran manage.py provision --check"]
+    assert finished.stdout.splitlines() == [
+        "ran -m management.app_registration connect",
+        "ran manage.py provision --check",
+    ]
 
 
 @posix_only

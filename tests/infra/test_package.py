@@ -9,12 +9,12 @@ from pathlib import Path
 
 from pathspec import GitIgnoreSpec
 
-from infra.package import build, packaged_files
+from management.package import build, packaged_files
 from tests.running_app import REPOSITORY
 
 # Anything else at the top is for development.
 DEPLOYED = {"function_app.py", "functions", "host.json", "requirements.txt", "shared"}
-DEPLOYED |= {"web", "openapi", "inspector", "search", "moderation"}
+DEPLOYED |= {"addons"}
 
 
 # Of a package that is built before the deployment (docs/deploy.md).

@@ -92,7 +92,7 @@ def test_azd_knows_the_settings_that_the_database_depends_on() -> None:
     outputs = _of_type(_parse((INFRA / "main.bicep").read_bytes()), "output_declaration")
     enabling = [
         container["enabledBy"]
-        for file in REPOSITORY.glob("*/containers.json")
+        for file in REPOSITORY.glob("addons/*/containers.json")
         for container in json.loads(file.read_text(encoding="utf-8"))["containers"]
         if "enabledBy" in container
     ]

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from infra.template import ADD_ONS
+from management.template import ADD_ONS
 from shared.containers import container_definitions
 from shared.platform.http.calls import BODY_LIMIT
 from shared.platform.settings import AuthMode

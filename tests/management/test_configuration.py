@@ -12,8 +12,8 @@ from unittest.mock import patch
 
 import pytest
 
-from local_settings import LocalSettingsError, announced, stack_settings
 from management.configuration import read_configuration
+from management.local_settings import LocalSettingsError, announced, stack_settings
 from shared.platform.settings import SettingsError
 from shared.settings import Settings
 from tests.running_app import REPOSITORY
@@ -91,7 +91,8 @@ def test_a_second_local_stack_in_the_folder_does_not_replace_the_first(tmp_path:
 def test_a_killed_local_stack_is_not_found(tmp_path: Path) -> None:
     connection = {"COSMOS": _CONNECTION}
     enter = f"local_settings.announced(Path({str(tmp_path)!r}), {connection})"
-    killed = f"import os, local_settings; from pathlib import Path; stack = {enter}; stack.__enter__(); os._exit(1)"
+    imports = "import os; from management import local_settings; from pathlib import Path"
+    killed = f"{imports}; stack = {enter}; stack.__enter__(); os._exit(1)"
     subprocess.run([sys.executable, "-c", killed], cwd=REPOSITORY, check=False)  # noqa: S603 - fixed
     assert (tmp_path / ".data" / "running.json").exists()
 

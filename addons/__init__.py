@@ -1,0 +1,1 @@
+"""Parts that nothing else depends on: docs/architecture.md#core-and-add-ons."""

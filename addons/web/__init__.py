@@ -1,0 +1,13 @@
+"""The web site: pages rendered on the server from the same data functions as the API."""
+
+from __future__ import annotations
+
+import azure.functions as func
+
+
+def register(app: func.FunctionApp) -> None:
+    # Imported here, because a module of the site should not load all of it.
+    from addons.web import assets, pages
+
+    app.register_functions(pages.bp)
+    app.register_functions(assets.bp)

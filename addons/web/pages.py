@@ -1,0 +1,175 @@
+"""The pages of the web site, its Atom feeds, the sitemap and robots.txt. They run the same queries as the API."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Sequence
+from typing import Any
+
+import azure.functions as func
+
+from addons.web.web_page import Context, WebPage, fragment
+from functions.feed import front_page
+from shared.data import comments, likes, posts, users
+from shared.data.blog import open_blog
+from shared.data.posts import FRONT_PAGE_LENGTH
+from shared.endpoints import Endpoint
+from shared.models.base import CommentContent, PostContent
+from shared.models.comment import Comment
+from shared.models.like import Like
+from shared.models.post import Post
+from shared.models.user import User
+from shared.platform.http.calls import DEFAULT_PAGE, PAGE_LIMIT, QUERY, Call
+from shared.platform.http.responses import Response
+from shared.platform.models import RequestModel
+from shared.settings import settings
+
+bp = func.Blueprint()
+
+_ATOM = "application/atom+xml"
+
+
+# The host tries routes in the order of function names, so this name must sort after all others.
+@bp.route(route="{*path}", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
+@WebPage("Q6", template="feed.html", listed=True)
+async def z_page(call: Call[None]) -> Context:
+    """Show the front page.
+
+    No other path has a page.
+    """
+    if "path" in call.path:
+        return None
+    newest = (await front_page()).posts
+    is_last = len(newest) <= call.limit
+    more = None if is_last else {"limit": min(call.limit + DEFAULT_PAGE, FRONT_PAGE_LENGTH)}
+    return {"posts": newest[: call.limit], "more": more, "has_older": is_last and len(newest) == FRONT_PAGE_LENGTH}
+
+
+@bp.route(route="posts/{postId}", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
+@WebPage("Q2, Q4, Q5", template="post.html")
+async def page_post(call: Call[None]) -> Context:
+    """Show a post with its comments and likes.
+
+    With the query parameter comment, the comments start at this one, which costs another point read.
+    """
+    stored, post_id, comment_id = (await open_blog()).posts, call.path["postId"], call.params.get("comment")
+    post, commented, liked = await run_all(
+        posts.get_post(stored, post_id),
+        comments.list_comments_from(stored, post_id, comment_id, limit=call.limit)
+        if comment_id
+        else comments.list_comments(stored, post_id, limit=call.limit, cursor=call.cursor, check_post=False),
+        likes.list_likes(stored, post_id, limit=DEFAULT_PAGE, cursor=None, check_post=False),
+    )
+    return {
+        "post": Post.serialize(post),
+        "etag": Post.entity_tag(post),
+        "comments": [Comment.serialize(item) for item in commented.items],
+        "likes": [Like.serialize(item) for item in liked.items],
+        "more": {"cursor": commented.next_cursor, "limit": PAGE_LIMIT} if commented.next_cursor else None,
+        "is_newest": call.cursor is None and not comment_id,
+    }
+
+
+@bp.route(route="posts/{postId}/edit", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
+@WebPage("Q2", template="editor.html")
+async def page_edit(call: Call[None]) -> Context:
+    """Show a post in the editor."""
+    post = await posts.get_post((await open_blog()).posts, call.path["postId"])
+    return {"post": Post.serialize(post), "etag": Post.entity_tag(post)}
+
+
+@bp.route(route="write", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
+@WebPage(template="editor.html")
+async def page_write(_call: Call[None]) -> Context:
+    """Show the empty editor."""
+    return {"post": None}
+
+
+@bp.route(route="users/{userId}", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
+@WebPage("Q1, Q3", template="user.html")
+async def page_user(call: Call[None]) -> Context:
+    """Show a user and their posts."""
+    return await _user_with_posts(call)
+
+
+class Draft(RequestModel):
+    """The body that previews a post."""
+
+    content: PostContent
+
+
+class CommentDraft(RequestModel):
+    """The body that previews a comment."""
+
+    content: CommentContent
+
+
+# Like a command, because only writers need it and rendering takes up to 0.2 s.
+@bp.route(route="preview", methods=["POST"])
+@Endpoint(body=Draft)
+async def preview_markdown(call: Call[Draft]) -> Response:
+    """Render the content of a post."""
+    return await fragment("preview.html", {"content": call.body.content})
+
+
+@bp.route(route="preview/comment", methods=["POST"])
+@Endpoint(body=CommentDraft)
+async def preview_comment(call: Call[CommentDraft]) -> Response:
+    """Render the content of a comment."""
+    return await fragment("preview_comment.html", {"content": call.body.content})
+
+
+@bp.route(route="feed.atom", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
+@WebPage("Q6", template="atom.xml", media_type=_ATOM, listed=True)
+async def get_atom(call: Call[None]) -> Context:
+    """Load the most recent posts as an Atom feed."""
+    # Stable under another host name, and different for each blog.
+    blog_id = f"{settings().account.endpoint}{settings().database}"
+    return {"user": None, "feed_id": blog_id, "posts": (await front_page()).posts[: call.limit]}
+
+
+@bp.route(route="users/{userId}/feed.atom", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
+@WebPage("Q1, Q3", template="atom.xml", media_type=_ATOM)
+async def get_user_atom(call: Call[None]) -> Context:
+    """Load a user's posts as an Atom feed."""
+    context = await _user_with_posts(call)
+    return context | {"feed_id": context["user"]["id"]}
+
+
+@bp.route(route="robots.txt", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
+@WebPage(template="robots.txt", media_type="text/plain")
+async def get_robots(_call: Call[None]) -> Context:
+    """Load the rules for crawlers."""
+    return {}
+
+
+@bp.route(route="sitemap.xml", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
+@WebPage("Q6", template="sitemap.xml", media_type="application/xml", listed=True)
+async def get_sitemap(_call: Call[None]) -> Context:
+    """Load the addresses of the most recent posts and their authors."""
+    return {"posts": (await front_page()).posts}
+
+
+async def _user_with_posts(call: Call[None]) -> dict[str, Any]:
+    """The user and the posts that the pages about a user show: Q1 and Q3. Raises UserNotFound."""
+    stored, user_id = (await open_blog()).users, call.path["userId"]
+    user, page = await run_all(
+        users.get_user(stored, user_id),
+        posts.list_posts_of_user(stored, user_id, limit=call.limit, cursor=call.cursor),
+    )
+    return {
+        "user": User.serialize(user),
+        "etag": User.entity_tag(user),
+        "posts": [Post.serialize(item) for item in page.items],
+        "more": {"cursor": page.next_cursor} if page.next_cursor else None,
+        "is_newest": call.cursor is None,
+    }
+
+
+async def run_all(*work: Awaitable[Any]) -> Sequence[Any]:
+    """Run work concurrently and to the end, then raise its first error. A page thus reports the whole charge."""
+    results = await asyncio.gather(*work, return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+    return results

@@ -1,0 +1,116 @@
+"""The decorator that turns a handler into a page of the web site."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass
+from urllib.parse import urlsplit
+
+import azure.functions as func
+
+from addons.web import extensions
+from shared.endpoints import Endpoint
+from shared.errors import CommentNotFound
+from shared.platform.database.scope import Scope
+from shared.platform.database.sessions import SESSION_HEADER, Session
+from shared.platform.errors import MalformedRequest
+from shared.platform.http.callers import signed_in_caller
+from shared.platform.http.endpoints import Handler, path_of
+from shared.platform.http.problems import problem_response
+from shared.platform.http.responses import CONTENT_SECURITY_POLICY, Response, document_response, http_response
+from shared.platform.settings import app_settings
+
+_HEADERS = {
+    "Content-Security-Policy": f"{CONTENT_SECURITY_POLICY}; manifest-src 'self'; form-action 'self'",
+    "Referrer-Policy": "same-origin",
+}
+# Headers of the API's error that its page has, too.
+_PROBLEM_HEADERS = ("Retry-After", "WWW-Authenticate")
+# The site's scripts set it after each command, because a navigation cannot send the header.
+_SESSION_COOKIE = re.compile(r"(?:^|;)\s*blog-session=([^;]*)")
+_COOKIE_DELETION = "blog-session=; Path=/; Max-Age=0; SameSite=Lax"
+
+# The variables of a template, besides the variables of every page; None if the page does not exist.
+Context = dict[str, object] | None
+
+
+@dataclass(frozen=True)
+class WebPage(Endpoint):
+    """Decorator that turns a handler into a page; place the route above.
+
+    The handler returns the variables of `template`. The page has an ETag and security headers, and reports the request
+    charge like the API. Errors become pages that say what to do. A page of a cached list (`listed`) ignores the
+    session.
+    """
+
+    _: KW_ONLY
+    template: str
+    media_type: str = "text/html"
+
+    async def respond(self, handler: Handler, request: func.HttpRequest, scope: Scope) -> func.HttpResponse:
+        call = self._parse(request)
+        cookie = _SESSION_COOKIE.search(request.headers.get("Cookie", ""))
+        session = Session()
+        if not self.listed:
+            with suppress(MalformedRequest):  # a page must not fail because of its cookie
+                session = Session.parse(request.headers.get(SESSION_HEADER) or (cookie[1] if cookie else ""))
+        scope.session = session
+        context = await session.with_or_without_token(lambda: handler(call))
+        if context is None:
+            return _missing_page(request)
+        # In a thread, because a hostile post can take 0.2 s.
+        content = await asyncio.to_thread(_render, self.template, _page_variables(request) | context)
+        headers = dict(_HEADERS)
+        if self.private:
+            headers["Cache-Control"] = "no-store"
+        elif signed_in_caller(request.headers):
+            headers["Cache-Control"] = "private, no-cache"
+        response = await http_response(document_response(content, self.media_type, headers=headers), call)
+        if cookie and not self.listed and not session.has_valid_token:
+            response.headers["Set-Cookie"] = _COOKIE_DELETION
+        return response
+
+    def refuse(self, error: Exception, request: func.HttpRequest) -> func.HttpResponse:
+        problem = problem_response(error, path_of(request))
+        headers = {name: problem.headers[name] for name in _PROBLEM_HEADERS if name in problem.headers}
+        return _error_page(request, problem.status_code, headers, is_comment=isinstance(error, CommentNotFound))
+
+
+async def fragment(template: str, context: Mapping[str, object]) -> Response:
+    """Part of a page, for the site's scripts."""
+    return Response(await asyncio.to_thread(_render, template, context), "text/html", headers=_HEADERS)
+
+
+def _missing_page(request: func.HttpRequest) -> func.HttpResponse:
+    # The API's clients expect the host's own response, which has no body.
+    if f"{path_of(request).lower()}/".startswith("/api/"):
+        return func.HttpResponse(status_code=404)
+    return _error_page(request, 404)
+
+
+def _error_page(
+    request: func.HttpRequest, status: int, added: Mapping[str, str] | None = None, *, is_comment: bool = False
+) -> func.HttpResponse:
+    content = _render("error.html", _page_variables(request) | {"status": status, "is_comment": is_comment})
+    headers = {"Cache-Control": "no-store", **_HEADERS, **(added or {})}
+    return func.HttpResponse(content, status_code=status, headers=headers, mimetype="text/html")
+
+
+def _page_variables(request: func.HttpRequest) -> dict[str, object]:
+    url, caller = urlsplit(request.url), signed_in_caller(request.headers)
+    return {
+        "site_url": app_settings().site_url or f"{url.scheme}://{url.netloc}",
+        "path": url.path,
+        "caller": caller.user if caller else "",
+        "data_attributes": extensions.data_attributes(request),
+    }
+
+
+def _render(template: str, context: Mapping[str, object]) -> bytes:
+    # Slow to import, and no API request needs it.
+    from addons.web.rendering import render
+
+    return render(template, context)
