@@ -165,7 +165,7 @@ class Author:
         body = {"title": title, "content": f"{title} edited"}
         await self._put(f"/posts/{post_id}", body, "title", self._record.posts[post_id], title)
 
-    async def _put(self, path: str, body: dict[str, str], field: str, states: set[str], wanted: str) -> None:
+    async def _put(self, path: str, body: dict[str, str], field: str, states: set[str | None], wanted: str) -> None:
         """PUT, half of the time with `If-Match`. `states` are the possible values of `field`."""
         if self._record.is_busy(path):
             return

@@ -38,7 +38,7 @@ class Host:
 
     async def start(self) -> None:
         """Start without waiting until it listens: clients retry."""
-        module = ("functions_host",)
+        module: tuple[str, ...] = ("functions_host",)
         if self._clock_s:
             module = ("checks.chaos.host_with_clock_skew", str(self._clock_s))
         with self.log.open("ab") as log:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from azure.core import MatchConditions
@@ -53,7 +54,7 @@ class Leases:
         if sum(item["id"].endswith(".info") for item in items) < len(CHANGE_FEEDS):
             return
         for item in sorted(items, key=lambda item: item["id"].endswith(".info")):
-            await retry_until_available(lambda item=item: self._delete(item))
+            await retry_until_available(partial(self._delete, item))
         self.struck[DELETED] += 1
 
     async def _rewrite(self, lease: dict[str, Any], *, rewound: bool) -> None:

@@ -74,7 +74,7 @@ async def test_a_rename_reaches_posts_comments_and_copies(real_api: Api) -> None
         entry = await _in_feed(real_api, post)
         shown = (await real_api.list_comments(post["id"])).body["items"][0]
         assert shown["id"] == comment["id"]
-        return (entry or {})["userUsername"] == names[author["id"]] and shown["userUsername"] == names[reader["id"]]
+        return [each["userUsername"] for each in (entry or {}, shown)] == [names[author["id"]], names[reader["id"]]]
 
     await eventually(is_renamed, _SECONDS)
 

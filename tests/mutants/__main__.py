@@ -37,7 +37,10 @@ name = "local"
 
 
 def main() -> None:
-    number, seed = int(os.environ.get("MUTANTS", "200")), int(os.environ.get("SEED", "1"))
+    try:
+        number, seed = int(os.environ.get("MUTANTS", "200")), int(os.environ.get("SEED", "1"))
+    except ValueError:
+        sys.exit("MUTANTS and SEED are whole numbers")
     tests = os.environ.get("TESTS", "").split() or [*tasks.core_tests(), "-m", "not nightly"]
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder)

@@ -18,7 +18,8 @@ def new_traceparent() -> tuple[str, str]:
 async def span_of(sink: TelemetrySink, trace_id: str, name: str) -> ReceivedSpan:
     """Wait for a span of a trace."""
     spans = await eventually(lambda: [span for span in sink.named(name) if span.trace_id == trace_id])
-    return spans[0]
+    found: ReceivedSpan = spans[0]
+    return found
 
 
 async def in_feed(api: Api, post_id: str, username: str) -> bool:
