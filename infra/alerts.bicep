@@ -4,6 +4,7 @@ param suffix string
 param location string
 param tags object
 param applicationInsightsId string
+param workspaceId string
 
 @description('Empty: alerts notify nobody.')
 param email string
@@ -121,7 +122,32 @@ union isfuzzy=true
 | summarize value = sum(itemCount) by source = cloud_RoleInstance
 '''
   }
+  {
+    name: 'daily-cap'
+    description: 'The daily cap of the log is reached. Until it is reset, the other alerts see nothing.'
+    threshold: 0
+    // https://learn.microsoft.com/azure/azure-monitor/logs/daily-cap#alert-when-daily-cap-is-reached
+    query: '''
+_LogOperation
+| where Detail contains 'OverQuota'
+| project value = 1
+'''
+  }
+  {
+    name: 'full-partition'
+    description: 'Share of the 20 GB of a logical partition that is used, in percent. A full one refuses writes.'
+    threshold: 70
+    // The largest partition keys from 1 GB on (https://learn.microsoft.com/azure/azure-monitor/reference/tables/cdbpartitionkeystatistics).
+    query: '''
+CDBPartitionKeyStatistics
+| summarize value = max(SizeKb) / (0.01 * 20 * 1024 * 1024) by source = CollectionName
+'''
+  }
 ]
+// They query tables that Application Insights does not have.
+var ofWorkspace = ['daily-cap', 'full-partition']
+// At most two days. After that, nobody is told that checks are missing.
+var ofTwoDays = ['standstill', 'full-partition']
 
 resource actionGroup 'Microsoft.Insights/actionGroups@2023-01-01' = {
   name: 'ag-${suffix}'
@@ -152,13 +178,12 @@ resource alerts 'Microsoft.Insights/scheduledQueryRules@2022-06-15' = [for rule 
     enabled: true
     autoMitigate: true
     scopes: [
-      applicationInsightsId
+      contains(ofWorkspace, rule.name) ? workspaceId : applicationInsightsId
     ]
     // The window is longer than the interval, because telemetry arrives some minutes late.
     evaluationFrequency: 'PT15M'
     windowSize: 'PT30M'
-    // At most two days. After that, nobody is told that checks are missing.
-    overrideQueryTimeRange: rule.name == 'standstill' ? 'P2D' : 'PT30M'
+    overrideQueryTimeRange: contains(ofTwoDays, rule.name) ? 'P2D' : 'PT30M'
     // Before the first telemetry arrives, validation would reject the queries.
     skipQueryValidation: true
     criteria: {

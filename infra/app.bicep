@@ -15,6 +15,7 @@ param httpConcurrency int
 param alwaysReadyHttp int
 param alwaysReadyChangeFeed int
 param corsOrigins array
+param zoneRedundant bool
 
 @description('Client secret of the app registration. Empty: none.')
 @secure()
@@ -46,7 +47,7 @@ var alwaysReady = concat(alwaysReadyHttp > 0 ? [
 ] : [])
 
 resource plan 'Microsoft.Web/serverfarms@2024-04-01' = {
-  // checkov:skip=CKV_AZURE_225: zones need two always-ready instances for each function, which cost money while idle
+  // checkov:skip=CKV_AZURE_225: the parameter zoneRedundant makes it so
   name: 'plan-${suffix}'
   location: location
   tags: tags
@@ -57,6 +58,7 @@ resource plan 'Microsoft.Web/serverfarms@2024-04-01' = {
   }
   properties: {
     reserved: true
+    zoneRedundant: zoneRedundant
   }
 }
 

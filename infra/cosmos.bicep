@@ -10,11 +10,19 @@ param backupTier string
 param appPrincipalId string
 param developerPrincipalId string
 param isPrivate bool
+param zoneRedundant bool
+param workspaceId string
+
+@description('Whether the account can have global secondary indexes. It keeps this feature for good.')
+param hasSearch bool = false
 
 // `manage.py provision` and the app read the same file.
 var containers = loadJsonContent('../shared/containers.json').containers
 
-resource account 'Microsoft.DocumentDB/databaseAccounts@2024-11-15' = {
+// Only previews have enableMaterializedViews, the former name of global secondary indexes
+// (https://learn.microsoft.com/azure/cosmos-db/how-to-configure-global-secondary-indexes), and later ones call required
+// properties read-only (warning BCP073).
+resource account 'Microsoft.DocumentDB/databaseAccounts@2024-12-01-preview' = {
   // checkov:skip=CKV_AZURE_101: the parameter privateNetworking disables public access, and keys are disabled anyway
   name: name
   location: location
@@ -33,7 +41,7 @@ resource account 'Microsoft.DocumentDB/databaseAccounts@2024-11-15' = {
       {
         locationName: location
         failoverPriority: 0
-        isZoneRedundant: false
+        isZoneRedundant: zoneRedundant
       }
     ]
     // A user reads their own writes. Weaker levels break this, stronger ones cost more.
@@ -49,10 +57,31 @@ resource account 'Microsoft.DocumentDB/databaseAccounts@2024-11-15' = {
     // Free. Partitions below 3,000 RU/s save what they do not use for up to five minutes; serverless has none to save.
     // https://learn.microsoft.com/azure/cosmos-db/burst-capacity
     enableBurstCapacity: capacity == 'autoscale'
+    enableMaterializedViews: hasSearch ? true : null
     disableLocalAuth: true
     disableKeyBasedMetadataWriteAccess: true
     minimalTlsVersion: 'Tls12'
     publicNetworkAccess: isPrivate ? 'Disabled' : 'Enabled'
+  }
+}
+
+// A few lines a day; logs of requests would cost more than the requests.
+resource diagnostics 'Microsoft.Insights/diagnosticSettings@2021-05-01-preview' = {
+  name: 'partitions'
+  scope: account
+  properties: {
+    workspaceId: workspaceId
+    logAnalyticsDestinationType: 'Dedicated' // tables such as CDBPartitionKeyStatistics, which alerts.bicep queries
+    logs: [
+      {
+        category: 'PartitionKeyStatistics'
+        enabled: true
+      }
+      {
+        category: 'ControlPlaneRequests'
+        enabled: true
+      }
+    ]
   }
 }
 

@@ -90,9 +90,16 @@ param cosmosCapacity string = 'serverless'
 @minValue(1000)
 param autoscaleMaxThroughput int = 1000
 
-@description('Whether the search is on (1). It needs autoscale, and the feature of docs/architecture.md#search.')
+@description('Whether database, storage and app run in several zones. Only for a new environment.')
+param zoneRedundant bool = false
+
+@description('Whether the search is on (1). It needs autoscale. See docs/architecture.md#search.')
 @allowed(['0', '1'])
 param search string = '0'
+
+@description('Highest throughput of the index of the search in RU/s, besides the throughput of the database.')
+@minValue(1000)
+param searchMaxThroughput int = 1000
 
 @description('How far back the account can be restored. Seven days are free.')
 @allowed(['Continuous7Days', 'Continuous30Days'])
@@ -155,7 +162,7 @@ param privateNetworking bool = false
 @allowed(['microsoft.rate_limited', 'microsoft.fixed_percentage'])
 param tracesSampler string = 'microsoft.rate_limited'
 
-@description('Traces per second and process, or for microsoft.fixed_percentage the share of traces, from 0 to 1. Empty: 5, or 0.1.')
+@description('Traces per second and process, or for microsoft.fixed_percentage the share of traces, from 0 to 1. Empty: 1, or 0.1.')
 param tracesSamplerArgument string = ''
 
 @description('Receives the alerts. Empty: alerts appear only in the portal.')
@@ -185,8 +192,10 @@ var suffix = toLower(uniqueString(subscription().id, environmentName, location))
 // https://learn.microsoft.com/azure/azure-resource-manager/bicep/linter-rule-what-if-short-circuiting
 var cosmosName = 'cosmos-${suffix}'
 var appName = 'func-${suffix}'
-// By default, five traces per second and process, or a tenth of all traces.
-var defaultSamplerArgument = tracesSampler == 'microsoft.fixed_percentage' ? '0.1' : '5'
+// Autoscale takes multiples of 1,000: https://learn.microsoft.com/azure/cosmos-db/provision-throughput-autoscale
+var maxThroughput = autoscaleMaxThroughput % 1000 == 0 ? autoscaleMaxThroughput : fail('COSMOS_AUTOSCALE_MAX_THROUGHPUT must be a multiple of 1000.')
+// By default, one trace per second and process, or a tenth of all traces. The SDK's default, five, costs five times as much.
+var defaultSamplerArgument = tracesSampler == 'microsoft.fixed_percentage' ? '0.1' : '1'
 
 resource group 'Microsoft.Resources/resourceGroups@2024-03-01' = {
   name: 'rg-${environmentName}'
@@ -225,8 +234,8 @@ module storage 'storage.bicep' = {
     location: location
     tags: tags
     appPrincipalId: identity.outputs.principalId
-    developerPrincipalId: principalId
     isPrivate: privateNetworking
+    zoneRedundant: zoneRedundant
   }
 }
 
@@ -239,11 +248,14 @@ module cosmos 'cosmos.bicep' = {
     tags: tags
     databaseName: databaseName
     capacity: cosmosCapacity
-    autoscaleMaxThroughput: autoscaleMaxThroughput
+    autoscaleMaxThroughput: maxThroughput
     backupTier: backupTier
     appPrincipalId: identity.outputs.principalId
     developerPrincipalId: principalId
     isPrivate: privateNetworking
+    zoneRedundant: zoneRedundant
+    workspaceId: monitoring.outputs.workspaceId
+    hasSearch: search == '1' && cosmosCapacity == 'autoscale' // BLOG_SEARCH
   }
 }
 
@@ -253,6 +265,7 @@ module searchIndex 'search.bicep' = if (search == '1' && cosmosCapacity == 'auto
   params: {
     accountName: cosmosName
     databaseName: databaseName
+    maxThroughput: searchMaxThroughput % 1000 == 0 ? searchMaxThroughput : fail('BLOG_SEARCH_MAX_THROUGHPUT must be a multiple of 1000.')
   }
   dependsOn: [
     cosmos
@@ -302,6 +315,7 @@ module app 'app.bicep' = {
     alwaysReadyHttp: alwaysReadyHttp
     alwaysReadyChangeFeed: alwaysReadyChangeFeed
     corsOrigins: corsOrigins
+    zoneRedundant: zoneRedundant
     clientSecret: usesSignIn ? authClientSecret : ''
     settings: {
       APPLICATIONINSIGHTS_AUTHENTICATION_STRING: 'Authorization=AAD;ClientId=${identity.outputs.clientId}'
@@ -360,6 +374,7 @@ module alerts 'alerts.bicep' = {
     location: location
     tags: tags
     applicationInsightsId: monitoring.outputs.applicationInsightsId
+    workspaceId: monitoring.outputs.workspaceId
     email: alertEmail
     cosmosAccountId: cosmos.outputs.id
     hasThroughput: cosmosCapacity != 'serverless'

@@ -62,6 +62,7 @@ resource developerCanSend 'Microsoft.Authorization/roleAssignments@2022-04-01' =
 }
 
 output applicationInsightsId string = applicationInsights.id
+output workspaceId string = workspace.id
 output appId string = applicationInsights.properties.AppId
 // With DisableLocalAuth, the connection string names the resource but grants nothing.
 output connectionString string = applicationInsights.properties.ConnectionString

@@ -1,10 +1,10 @@
-// The index of the search, a global secondary index. docs/architecture.md#search explains how the account gets this feature.
+// The index of the search, a global secondary index. cosmos.bicep enables this feature.
 
 param accountName string
 param databaseName string
 
 @description('Highest throughput of the index in RU/s. It does not share that of the database.')
-param maxThroughput int = 1000
+param maxThroughput int
 
 // `manage.py provision` and the app read the same file.
 var definition = loadJsonContent('../addons/search/containers.json').containers[0]

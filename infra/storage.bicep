@@ -4,8 +4,8 @@ param name string
 param location string
 param tags object
 param appPrincipalId string
-param developerPrincipalId string
 param isPrivate bool
+param zoneRedundant bool
 
 // The only role the host needs: the app has no triggers that use queues or tables.
 // https://learn.microsoft.com/azure/azure-functions/functions-reference#connecting-to-host-storage-with-an-identity
@@ -19,7 +19,7 @@ resource account 'Microsoft.Storage/storageAccounts@2023-05-01' = {
   tags: tags
   kind: 'StorageV2'
   sku: {
-    name: 'Standard_LRS'
+    name: zoneRedundant ? 'Standard_ZRS' : 'Standard_LRS'
   }
   properties: {
     allowBlobPublicAccess: false
@@ -49,6 +49,8 @@ resource deployment 'Microsoft.Storage/storageAccounts/blobServices/containers@2
   }
 }
 
+// Nobody else, because it reads function keys and can replace the package. Whoever deploys sends the package to the app:
+// https://github.com/Azure/azure-dev/issues/3658
 resource appOwnsBlobs 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
   name: guid(account.id, appPrincipalId, storageBlobDataOwner)
   scope: account
@@ -56,16 +58,6 @@ resource appOwnsBlobs 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
     roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', storageBlobDataOwner)
     principalId: appPrincipalId
     principalType: 'ServicePrincipal'
-  }
-}
-
-// A user or, in a workflow, a service principal: without principalType, Azure looks up which.
-resource developerOwnsBlobs 'Microsoft.Authorization/roleAssignments@2022-04-01' = if (!empty(developerPrincipalId)) {
-  name: guid(account.id, developerPrincipalId, storageBlobDataOwner)
-  scope: account
-  properties: {
-    roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', storageBlobDataOwner)
-    principalId: developerPrincipalId
   }
 }
 

@@ -21,7 +21,10 @@ ADD_ONS = {
     "web": ("web", "inspector", "moderation", "search"),
 }
 # The parameters of the templates that belong to an add-on, and the end of their settings, besides those with its name.
-_MORE_PARAMETERS = {"moderation": {"moderatorRole": "MODERATOR_ROLE"}}
+_MORE_PARAMETERS = {
+    "moderation": {"moderatorRole": "MODERATOR_ROLE"},
+    "search": {"searchMaxThroughput": "SEARCH_MAX_THROUGHPUT"},
+}
 NAME = "blog"
 # At most 12 characters, as the short name of an action group (infra/alerts.bicep).
 _NEW_NAME = re.compile(r"[a-z][a-z0-9]{1,11}")

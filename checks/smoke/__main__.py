@@ -26,10 +26,12 @@ from tests.polling import eventually
 _WAIT = partial(eventually, deadline_s=1800, interval_s=10)
 # Until storage accepts the app's new role, up to half an hour: docs/deploy.md.
 _ROLE_APPLIES_S = (120, 240, 480, 960)
-# The checks send commands as a back end does. The availability test and an instance that is always ready would keep the
-# app from being idle.
+# The checks send commands as a back end does, and look for the traces. The availability test and an instance that is
+# always ready would keep the app from being idle.
 _PARAMETERS = {
     "BLOG_AUTH": "function-key",
+    "TRACES_SAMPLER": "microsoft.fixed_percentage",
+    "TRACES_SAMPLER_ARGUMENT": "1",
     "AVAILABILITY_TEST": "false",
     "FUNCTIONS_ALWAYS_READY_CHANGE_FEED": "0",
 }

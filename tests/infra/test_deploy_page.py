@@ -115,7 +115,7 @@ def test_what_is_turned_off_has_the_names_of_the_templates() -> None:
     section = _page("deploy").partition("\n## Remove optional resources\n")[2].partition("\n## ")[0]
     named = set(re.findall(r"([\w-]+)-\$SUFFIX", section))
 
-    assert named == {"blog-unavailable", "health", "budget", "pep-cosmos", "pep-blob"}
+    assert named == {"blog-unavailable", "health", "budget", "appi", "pep-cosmos", "pep-blob"}
     of_endpoints = {f"pep-{name}" for name in re.findall(r"^    name: '(cosmos|blob)'", templates, re.MULTILINE)}
     assert named - of_endpoints == {name for name in named if f"name: '{name}-${{suffix}}'" in templates}
     for type_ in re.findall(r"--resource-type (\S+)", section):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -98,6 +99,20 @@ def test_azd_knows_the_settings_that_the_database_depends_on() -> None:
     ]
 
     assert {*enabling, "BLOG_DATABASE", "BLOG_TRANSACTIONS"} <= {_text(one.named_children[0]) for one in outputs}
+
+
+def test_only_the_app_can_replace_its_package_and_read_function_keys() -> None:
+    declared = _declared(_parse((INFRA / "storage.bicep").read_bytes()))
+
+    assert [name for name in declared if name.endswith("PrincipalId")] == ["appPrincipalId"]
+
+
+def test_autoscale_takes_only_multiples_of_a_thousand() -> None:
+    """https://learn.microsoft.com/azure/cosmos-db/provision-throughput-autoscale"""
+    main = (INFRA / "main.bicep").read_text(encoding="utf-8")
+
+    for name in re.findall(r"param (\w+MaxThroughput) int", main):
+        assert f"{name} % 1000 == 0 ? {name} : fail('" in main
 
 
 def test_problems_are_found() -> None:

@@ -1,10 +1,8 @@
-"""The limits on retries and their documentation."""
+"""The limits on retries."""
 
 from __future__ import annotations
 
 import random
-import re
-from pathlib import Path
 
 import pytest
 
@@ -18,29 +16,6 @@ from shared.platform.errors import DatabaseUnavailable
 from tests.blog import Blog, at
 from tests.gateway import Gateway, named
 from tests.items import a_post, a_user, unique
-
-REPOSITORY = Path(__file__).parents[3]
-DOCUMENT = REPOSITORY / "docs" / "reliability.md"
-
-
-def test_every_limit_is_documented_with_its_value() -> None:
-    text = DOCUMENT.read_text(encoding="utf-8")
-    limits = {name: value for name, value in vars(retries).items() if name.isupper()}
-
-    missing = [name for name, value in limits.items() if f"| `{name}` | {value} |" not in text]
-
-    assert limits
-    assert missing == []
-
-
-def test_every_documented_limit_is_in_the_code_with_its_value() -> None:
-    rows = re.findall(r"(?m)^\| `([A-Z_]+)` \| ([\d.:]+) \|", DOCUMENT.read_text(encoding="utf-8"))
-    code = "".join(file.read_text(encoding="utf-8") for file in (REPOSITORY / "shared").rglob("*.py"))
-
-    unknown = [name for name, value in rows if not re.search(rf'(?m)^{name}(: Final)? = "?{value}"?$', code)]
-
-    assert len(rows) > 10
-    assert unknown == []
 
 
 def test_a_shared_read_ends_before_the_deadline_of_its_requests() -> None:
