@@ -1,4 +1,8 @@
-"""A page of every kind. Each check requests them, because a broken template leaves the API as it is."""
+"""A page of every kind. Each check requests them, because a broken page leaves the API as it is.
+
+With cachetools 5, all pages were 500 while the API's checks passed: `condition` came with 6.0.0
+(https://github.com/pypi/warehouse/pull/18789).
+"""
 
 from __future__ import annotations
 
