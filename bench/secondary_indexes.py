@@ -424,7 +424,7 @@ async def main() -> None:
             by_hand.append(await measure_by_hand(server))
             indexed.append(await measure_indexed(server))
     columns = [f"{kind}, P = {count}" for kind in ("by hand", "index") for count in PARTITIONS]
-    sizes = ["item", "KB in the index of Q3 or Q6", "KB in that of renames", "users at 20 GB", "users at 50 GB"]
+    sizes = ["item", "KB in the index of Q3 or Q6", "KB in the index of renames", "users at 20 GB", "users at 50 GB"]
     money = ["users", "copies of both lists", "index of Q3 or Q6", "index of renames"]
     lines = [
         *(*circumstances(started, load_before), "- profile service-2026", ""),

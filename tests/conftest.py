@@ -23,7 +23,7 @@ hypothesis.settings.load_profile("project")
 
 @pytest.fixture(autouse=True)
 def restored_environment() -> Iterator[None]:
-    """Undo what a test changes in the environment: `manage.py` adds local.settings.json to that of its process."""
+    """Undo what a test changes in the environment: `manage.py` adds local.settings.json to its own."""
     with patch.dict(os.environ):
         yield
 

@@ -73,7 +73,7 @@ class LikeView:
 class ContainerPlan:
     """A container's definition, as the service expects it, and its scripts by name.
 
-    A definition with `globalSecondaryIndex` (`sourceCollectionId`, `definition`) is that of an index.
+    A definition with `globalSecondaryIndex` (`sourceCollectionId`, `definition`) defines an index.
     """
 
     definition: Item

@@ -33,7 +33,7 @@ _COUNTS: Final = re.compile(r"\b(retrievedDocumentCount|indexHitDocumentCount)=(
 class Observation:
     """Totals of one block. `partitions` are pairs of container and physical partition ID.
 
-    `by_container` has request units, without those of change feed reads that found nothing. `by_kind` divides them
+    `by_container` has request units, without change feed reads that found nothing. `by_kind` divides them
     further, by container and kind.
     """
 

@@ -40,7 +40,7 @@ _COPYING: Final[tuple[type[Model], ...]] = (V3, ProjectModel)
 class Options:
     """`sizes` are users, `burst` the commands of each kind, `posts` those copied.
 
-    `renamed_posts` have four items each of the renamed user; `likes` are those of the popular post.
+    `renamed_posts` have four items each of the renamed user; `likes` are the popular post's.
     """
 
     users: int

@@ -49,7 +49,7 @@ class ArticlePlan(SeedPlan):
         numbers = f"{self.posts_per_user} posts per user, {self.comments_per_post} comments and {self.likes_per_post}"
         some = ""
         if self.crowded_users is not None and self.crowded_users < self.users:
-            some = f" on the posts of the first {self.crowded_users} users, {self.few} of each on those of the others"
+            some = f" on the posts of the first {self.crowded_users} users, {self.few} of each on the other posts"
         return f"{self.users:,} users, {numbers} likes per post{some}; seed {self.seed}"
 
     def user(self, index: int) -> Item:

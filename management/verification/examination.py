@@ -150,7 +150,7 @@ class _Examination:
         elif (version := integer_of(item, "nameVersion")) > name_version(user):
             latest = await self.blog.users.read_latest(user["id"], user["id"])  # a replica can lag behind a rename
             if latest is not None and version > name_version(latest):
-                detail = f"nameVersion is {version}, but that of user {user['id']} is {name_version(latest)}"
+                detail = f"nameVersion is {version}, but user {user['id']} has {name_version(latest)}"
                 self._found(Kind.NAME, subject, detail)
 
     async def count(self, post_id: str) -> None:

@@ -22,7 +22,7 @@ Json = Mapping[str, Any]
 
 
 class Compiled:
-    """An ARM template with those of its modules. `main` has the parameters and outputs."""
+    """An ARM template with its modules' templates. `main` has the parameters and outputs."""
 
     def __init__(self, main: Json) -> None:
         self.main = main

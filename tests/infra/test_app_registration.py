@@ -463,7 +463,7 @@ def test_without_the_moderation_there_are_no_moderators(tenant: Tenant) -> None:
 
 @pytest.mark.parametrize("forbidden", ["POST servicePrincipals", "GET me"])
 def test_without_permission_to_give_the_role_it_says_so_after_the_rest(tenant: Tenant, forbidden: str) -> None:
-    """A service principal, such as that of a pipeline, is not somebody."""
+    """A service principal, such as a pipeline's, is not somebody."""
     tenant.run("create")
     tenant.graph.forbidden = (forbidden,)
 

@@ -106,7 +106,7 @@ async def test_a_database_without_scripts_is_not_different_in_batch_mode(blog: B
 
 @pytest.fixture
 async def developer(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Settings, Settings]]:
-    """The settings of a developer who signs in to a deployed account, and those of its deployment."""
+    """The settings of a developer who signs in to a deployed account, and the settings of its deployment."""
     with deployed_account() as deployment:
         async with managed_identity(monkeypatch):
             yield Settings(account=Account(deployment.account.endpoint), database=deployment.database), deployment

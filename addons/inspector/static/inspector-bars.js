@@ -9,7 +9,7 @@ let figures = null;
 /** The figures, which tests compare with docs/benchmarks/models.json. */
 export const article = () => (figures ??= fetch(new URL("./article.json", import.meta.url)).then(response => response.json()));
 
-/** The figures of a request, such as "Q2"; those of an edit are of "C1 edit" or "C2 edit". */
+/** The figures of a request, such as "Q2"; the figures of an edit are under "C1 edit" or "C2 edit". */
 export const figuresOf = (requests, name, method) => requests[method === "PUT" ? `${name} edit` : name];
 
 /** Return an element with the comparison of a request, or null. */

@@ -182,7 +182,7 @@ export function startView(drawer) {
 /** The beginning of an ID; other partition keys as they are. */
 const short = key => ID.test(key) ? `${key.slice(0, 8)}…` : key;
 
-/** The groups to show, and those of the requests that a page sends by itself. */
+/** The groups to show, and the groups of the requests that a page sends by itself. */
 function parted(groups) {
   const isBackground = ({ request }) => request.method === "GET" && request.name === "Q1" && request.path.startsWith("/api/users/");
   return [groups.filter(one => !isBackground(one)), groups.filter(isBackground)];

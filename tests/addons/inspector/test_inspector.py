@@ -429,7 +429,7 @@ def test_a_delivery_has_the_operations_of_its_fan_out(inspector: Recorder, trace
     assert [(one["charge"], one["sharers"]) for one in record["operations"]] == [(9.0, 1)]
 
 
-# Opens a page, and the inspector on it. The arguments are the path, and those of Playwright's new_page.
+# Opens a page, and the inspector on it. The arguments are the path, and the arguments of Playwright's new_page.
 Visit = Callable[..., AbstractAsyncContextManager[Page]]
 
 

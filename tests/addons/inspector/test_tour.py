@@ -75,7 +75,7 @@ async def toured(toured_app: RunningApp) -> AsyncIterator[Api]:
         yield Api(session, toured_app.url, toured_app.openapi)
 
 
-# Opens a page at a step. The arguments are the step and those of Playwright's new_context.
+# Opens a page at a step. The arguments are the step and the arguments of Playwright's new_context.
 Visit = Callable[..., AbstractAsyncContextManager[Page]]
 
 
@@ -226,7 +226,7 @@ class WrittenPosts:
             self._responses.append(response)
 
     async def ids(self) -> list[str]:
-        """Return those of this page, which must still be open. A repeated command names the same ones."""
+        """Return the IDs that this page created, which must still be open. A repeated command names the same ones."""
         bodies = [await response.json() for response in self._responses]
         self._responses.clear()
         return list(dict.fromkeys(post_id for body in bodies for post_id in body.get("postIds") or [body["id"]]))

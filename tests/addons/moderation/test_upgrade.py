@@ -73,7 +73,7 @@ async def test_a_database_from_before_the_addon_is_upgraded(emulator: EmulatorTh
     assert "Bans that never expire: 0" in migrated[1].output
     assert "Audit items moved: 0" in migrated[1].output
     assert [audit.output.count(reason) for reason in ("Advertisement.", "Insults.", "Threats.")] == [2, 1, 1]
-    # The dismissed report, and that of the deleted comment, are gone; the reader who is deleted is not named.
+    # The dismissed report, and the deleted comment's, are gone; the reader who is deleted is not named.
     assert entries == [(DATED["id"], 1, ["It is only a date."])]
     assert {item["type"] for item in stored} == {
         "user",
@@ -97,7 +97,7 @@ async def test_bans_are_kept_also_without_the_addon(emulator: EmulatorThread) ->
 
         migrated = [await manage(settings, "migrate-moderation")]
         await blog.drain()
-        # A deletion that was running meanwhile has ended as that of any other user.
+        # A deletion that was running meanwhile has ended like any other user's.
         await blog.users.patch(BANNED[1], BANNED[1], patch_of({"ttl": DELETED_TTL_S}))
         migrated += [await manage(settings, "migrate-moderation") for _ in range(2)]
         tombstones = [await blog.users.read(user_id, user_id) or {} for user_id in BANNED]

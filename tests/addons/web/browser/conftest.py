@@ -12,7 +12,7 @@ from playwright.async_api import Browser
 from tests.addons.web.browser.person import Person
 from tests.running_app import RunningApp
 
-# Opens a browser profile of its own on the site. The arguments are those of Playwright's new_context.
+# Opens a browser profile of its own on the site. It takes the arguments of Playwright's new_context.
 Visit = Callable[..., Coroutine[Any, Any, Person]]
 
 
