@@ -40,7 +40,8 @@ resource authentication 'Microsoft.Web/sites/config@2024-04-01' = {
     httpSettings: {
       requireHttps: true
       forwardProxy: {
-        // The proxy sends the host of the site in X-Forwarded-Host. People return from signing in only to registered hosts.
+        // The proxy sends the host of the site in X-Forwarded-Host. A client can send another host, also without a proxy, but
+        // people return from signing in only to registered ones.
         convention: empty(siteUrl) ? 'NoProxy' : 'Standard'
       }
     }

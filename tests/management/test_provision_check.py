@@ -142,7 +142,7 @@ async def test_an_identity_is_told_that_the_template_provisions(developer: tuple
     result = await manage(developer[0], "provision")
 
     assert result.exit_code == 2
-    assert "`azd provision`" in result.output
+    assert "`azd provision --no-state`" in result.output
     assert "--check" in result.output
 
 
