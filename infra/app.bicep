@@ -58,7 +58,7 @@ resource plan 'Microsoft.Web/serverfarms@2024-04-01' = {
   }
   properties: {
     reserved: true
-    zoneRedundant: zoneRedundant
+    zoneRedundant: zoneRedundant ? true : null
   }
 }
 

@@ -30,6 +30,9 @@ resource account 'Microsoft.DocumentDB/databaseAccounts@2024-12-01-preview' = {
   kind: 'GlobalDocumentDB'
   properties: {
     databaseAccountOfferType: 'Standard'
+    // The mode and the capability mean the same; this version has both. 'Provisioned' could change a serverless account for good
+    // (https://learn.microsoft.com/azure/cosmos-db/how-to-change-capacity-mode), so it is not sent.
+    capacityMode: capacity == 'serverless' ? 'Serverless' : null
     capabilities: capacity == 'serverless' ? [
       {
         name: 'EnableServerless'
