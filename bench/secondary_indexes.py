@@ -24,7 +24,7 @@ from azure.cosmos.aio import DatabaseProxy
 
 from bench.capacity import demand
 from bench.models.change_feeds import ChangeFeedFollower
-from bench.models.interface import ChangeFeed, ContainerPlan, provision_container
+from bench.models.interface import ContainerPlan, ModelFeed, provision_container
 from bench.models.observation import Observation, observed, observed_client
 from bench.models.project_model import ProjectModel
 from bench.report import circumstances
@@ -147,8 +147,8 @@ class _Read(ProjectModel):
     """Reads the change feed of `posts`, as the service must for an index, and does nothing else."""
 
     @property
-    def change_feeds(self) -> Sequence[ChangeFeed]:
-        return (ChangeFeed(POSTS, _ignore),)
+    def change_feeds(self) -> Sequence[ModelFeed]:
+        return (ModelFeed(POSTS, _ignore),)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from management.account import PacedTransport, open_all, open_client, open_conta
 from management.sample import Sample
 from management.seeding import has_others, seed
 from management.verification.findings import Finding
-from management.verify import is_broken, verify, verify_within
+from management.verify import any_broken, verify, verify_within
 from shared.settings import Settings
 
 SUCCESS, BROKEN = 0, 1
@@ -51,7 +51,7 @@ def _report(findings: Sequence[Finding], items: int, *, as_json: bool) -> int:
         terminal.say_findings_as_json(findings, items=items)
     else:
         terminal.say_findings(findings, items=items)
-    return BROKEN if is_broken(findings) else SUCCESS
+    return BROKEN if any_broken(findings) else SUCCESS
 
 
 async def list_failures(configuration: Settings, *, source: str | None, as_json: bool, most: int | None) -> int:

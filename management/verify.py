@@ -54,10 +54,10 @@ async def verify_within(
     deadline = time.monotonic() + seconds
     while True:
         findings = await verify(blog, count, addons)
-        if not is_broken(findings) or time.monotonic() + _POLL_S > deadline:
+        if not any_broken(findings) or time.monotonic() + _POLL_S > deadline:
             return findings
         await asyncio.sleep(_POLL_S)
 
 
-def is_broken(findings: Iterable[Finding]) -> bool:
+def any_broken(findings: Iterable[Finding]) -> bool:
     return any(finding.kind.is_broken for finding in findings)

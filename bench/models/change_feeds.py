@@ -15,7 +15,7 @@ from typing import Final
 from functions_host.cosmos_trigger.change_feed import FeedReader
 from functions_host.cosmos_trigger.partitions import read_partitions
 
-from bench.models.interface import ChangeFeed, Model
+from bench.models.interface import Model, ModelFeed
 from bench.timing import BenchmarkError
 from shared.platform.models import Item
 
@@ -25,7 +25,7 @@ _MOST_ROUNDS: Final = 50
 
 @dataclass
 class _Follower:
-    feed: ChangeFeed
+    feed: ModelFeed
     reader: FeedReader
     continuation: str | None = None
 

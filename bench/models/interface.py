@@ -94,7 +94,7 @@ class ContainerPlan:
 
 
 @dataclass(frozen=True)
-class ChangeFeed:
+class ModelFeed:
     """A container and the function that handles its changes."""
 
     container: str
@@ -124,7 +124,7 @@ class Model(ABC):
         """Yield the planned items with their containers, grouped by logical partition."""
 
     @property
-    def change_feeds(self) -> Sequence[ChangeFeed]:
+    def change_feeds(self) -> Sequence[ModelFeed]:
         return ()
 
     # C1 and its edit, whose copies the change feeds update, and Q1

@@ -10,11 +10,11 @@ from typing import ClassVar, Final
 from azure.cosmos.aio import CosmosClient, DatabaseProxy
 
 from bench.models.interface import (
-    ChangeFeed,
     CommentView,
     ContainerPlan,
     LikeView,
     Model,
+    ModelFeed,
     PostView,
     UserView,
     comment_of,
@@ -85,10 +85,10 @@ class ProjectModel(Model):
             yield FEED, copy
 
     @property
-    def change_feeds(self) -> Sequence[ChangeFeed]:
+    def change_feeds(self) -> Sequence[ModelFeed]:
         by_batches = replace(self.blog, transactions=transactions("batch"))
         users, posts = partial(handle_changed_users, by_batches), partial(handle_changed_posts, by_batches)
-        return (ChangeFeed(USERS, users), ChangeFeed(POSTS, posts))
+        return (ModelFeed(USERS, users), ModelFeed(POSTS, posts))
 
     async def create_user(self, username: str) -> UserView:
         return user_of(await create_user(self.users, NewUser(username=username), idempotency_key=None))

@@ -12,10 +12,10 @@ from typing import Any, ClassVar, Final
 
 from bench.models import v1
 from bench.models.interface import (
-    ChangeFeed,
     CommentView,
     ContainerPlan,
     LikeView,
+    ModelFeed,
     PostView,
     UserView,
     comment_of,
@@ -58,8 +58,8 @@ class V2(V1):
                     yield "posts", as_kept(response)
 
     @property
-    def change_feeds(self) -> Sequence[ChangeFeed]:
-        return (ChangeFeed("users", self.on_users_changed),)
+    def change_feeds(self) -> Sequence[ModelFeed]:
+        return (ModelFeed("users", self.on_users_changed),)
 
     async def on_users_changed(self, changes: list[Item]) -> None:
         """Run a query per user, then a procedure per partition, sequentially."""

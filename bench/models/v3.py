@@ -12,7 +12,7 @@ from typing import ClassVar, Final
 
 from azure.cosmos.aio import ContainerProxy
 
-from bench.models.interface import FRONT_PAGE_LENGTH, ChangeFeed, ContainerPlan, PostView, UserView, post_of, user_of
+from bench.models.interface import FRONT_PAGE_LENGTH, ContainerPlan, ModelFeed, PostView, UserView, post_of, user_of
 from bench.models.plan import ArticlePlan
 from bench.models.v1 import MOST_RECENT, new_id, newest_first, rows_in
 from bench.models.v2 import POSTS, V2, as_kept
@@ -53,8 +53,8 @@ class V3(V2):
             yield "feed", copy
 
     @property
-    def change_feeds(self) -> Sequence[ChangeFeed]:
-        return (ChangeFeed("users", self.on_users_changed), ChangeFeed("posts", self.on_posts_changed))
+    def change_feeds(self) -> Sequence[ModelFeed]:
+        return (ModelFeed("users", self.on_users_changed), ModelFeed("posts", self.on_posts_changed))
 
     async def on_users_changed(self, changes: list[Item]) -> None:
         """Like V2, but skip the copies of posts."""

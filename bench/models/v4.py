@@ -11,7 +11,7 @@ from typing import ClassVar, Final
 
 from azure.cosmos.aio import ContainerProxy
 
-from bench.models.interface import FRONT_PAGE_LENGTH, ChangeFeed, ContainerPlan, PostView
+from bench.models.interface import FRONT_PAGE_LENGTH, ContainerPlan, ModelFeed, PostView
 from bench.models.v1 import USERS, rows_in
 from bench.models.v2 import POSTS, POSTS_WITH_NAME, V2, short
 from shared.containers import container_definitions
@@ -54,8 +54,8 @@ class V4(V2):
         return self.database.get_container_client(BY_USER.name)
 
     @property
-    def change_feeds(self) -> Sequence[ChangeFeed]:
-        return (*super().change_feeds, ChangeFeed(BY_USER.name, self.on_indexed))
+    def change_feeds(self) -> Sequence[ModelFeed]:
+        return (*super().change_feeds, ModelFeed(BY_USER.name, self.on_indexed))
 
     async def posts_with_name(self, user_id: str) -> list[str]:
         """Send one single-partition query, which does not find what the index still lacks."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from checks.real_host.real_host import real_host
-from management.verify import is_broken, verify_within
+from management.verify import any_broken, verify_within
 from shared.data.blog import Blog as StoredBlog
 from shared.data.users import create_user, edit_user
 from shared.models.user import NewUser, UserChanges
@@ -49,6 +49,6 @@ async def test_a_rename_is_finished_on_the_leases_of_a_killed_host(
         findings = await verify_within(stored, 60)
 
     assert names == {author["username"], name}
-    assert not is_broken(findings), findings
+    assert not any_broken(findings), findings
     assert await blog.all_items(blog.failures) == []
     assert [item["id"] for item in await blog.all_items(blog.container("leases"))] == leases
