@@ -49,8 +49,8 @@ async def provision(configuration: Settings, *, throughput: int | None = None, s
     if not configuration.account.key:
         raise ManagementError(
             "Without an account key, nothing can be provisioned: no data-plane role can create or change databases,"
-            " containers or scripts. Run `azd provision --no-state`, which creates them, and `manage.py provision --check`."
-            " Or set COSMOS to the connection string of an account that allows keys."
+            " containers or scripts. Run `azd provision --no-state`, which creates them, and `manage.py provision"
+            " --check`. Or set COSMOS to the connection string of an account that allows keys."
         )
     changes: list[str] = []
 
