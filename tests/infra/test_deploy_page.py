@@ -124,6 +124,15 @@ def test_what_is_turned_off_has_the_names_of_the_templates() -> None:
     assert f"'Microsoft.Consumption/budgets@{version}'" in templates
 
 
+def test_the_costs_add_up_to_their_totals() -> None:
+    rows = [row.strip("| \n").split(" | ") for row in _page("cost").splitlines() if row.startswith("| ")][2:]
+    costs = [[int(cell.strip("*").replace(",", "")) for cell in row[1:]] for row in rows]
+    (serverless, autoscale, *others), totals = costs[:-1], costs[-1]
+
+    cheaper = map(min, serverless, autoscale)
+    assert [sum(column) for column in zip(cheaper, *others, strict=True)] == totals
+
+
 def test_the_deployment_can_assign_only_the_roles_of_the_templates() -> None:
     """Cosmos DB's data role is not one of Azure's roles, and needs no permission to assign roles."""
     templates = [path.read_text(encoding="utf-8") for path in (REPOSITORY / "infra").glob("*.bicep")]
