@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 import tasks
 from local.__main__ import _parse
@@ -31,6 +32,13 @@ def test_the_development_container_forwards_the_ports_of_the_local_stack() -> No
     stack = _parse(["--app-dir", str(ROOT)])
 
     assert container["forwardPorts"] == [stack.port, stack.cosmos_port]
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.stem)
+def test_a_workflow_is_yaml_whose_jobs_have_steps(workflow: Path) -> None:
+    jobs = yaml.safe_load(workflow.read_text(encoding="utf-8"))["jobs"]
+
+    assert [name for name, job in jobs.items() if not (job.get("steps") or job.get("uses"))] == []
 
 
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.stem)
