@@ -144,7 +144,7 @@ def rebuild_command(
     restore_texts: Annotated[
         bool,
         typer.Option(
-            "--restore-texts", help="Remove the prefix of an earlier version from texts; see docs/upgrade.md."
+            "--restore-texts", help="Restore texts in the form of an earlier version; see docs/upgrade.md."
         ),
     ] = False,
     as_json: _Json = False,

@@ -40,7 +40,7 @@ async def rebuild(
 ) -> None:
     """Rebuild; `say` what is repaired, and count the items read. Raises DatabaseUnavailable, AzureError.
 
-    `restores_texts` removes the prefix of an earlier version, of which each rebuild would remove another one.
+    `restores_texts` normalizes texts and removes the prefix of an earlier version, one with each rebuild.
     """
     count = count or ItemCount()
     count.expect(await number_of_items(blog.users, blog.posts, blog.feed, blog.failures))

@@ -67,18 +67,18 @@ class SearchQuery:
             raise MalformedRequest("The search is empty. Enter a word, with the query parameter q.")
         if len(text) > QUERY_LENGTH:
             raise MalformedRequest(f"The search has {len(text)} characters. Use at most {QUERY_LENGTH}.")
-        # Not casefolded: the database compares words as posts spell them, apart from capitals.
-        words = tuple(dict.fromkeys(_words_of(text.lower())))
-        if not words:
-            raise MalformedRequest("The search has no word. Enter one with letters or digits.")
         try:
-            check_text(text)
+            text = check_text(text)
         except ValueError as error:
             raise MalformedRequest(f"The search is not a text. {error}") from error
+        # As typed, because the database treats them like the words of texts.
+        words = {word.lower().replace("’", "'"): word for word in _words_of(text)}
+        if not words:
+            raise MalformedRequest("The search has no word. Enter one with letters or digits.")
         ignored = stop_words(language)
-        rare = tuple(word for word in words if word.replace("’", "'") not in ignored)
+        rare = tuple(word for form, word in words.items() if form not in ignored)
         if not rare:
-            raise MalformedRequest("The search has only very frequent words. Add a word that fewer posts have.")
+            raise MalformedRequest("The search has only single letters, digits and very frequent words. Add another word.")
         if len(rare) > MOST_WORDS:
             raise MalformedRequest(f"The search has {len(rare)} words. Use at most {MOST_WORDS}.")
         return cls(text, rare, order)

@@ -69,7 +69,8 @@ class _Examination:
     async def prefixed(self, place: Place) -> None:
         item = await self.blog.posts.read(place.item_id, place.partition_key)
         if item is not None and (texts := restored_texts(item)):
-            self._found(Kind.PREFIXED, f"{place.item_type} {place.item_id}", f"starts with `text:`: {', '.join(texts)}")
+            detail = f"starts with `text:` or is not in NFC: {', '.join(texts)}"
+            self._found(Kind.PREFIXED, f"{place.item_type} {place.item_id}", detail)
 
     async def expiring(self, place: Place) -> None:
         item = await container_of(self.blog, place.container).read(place.item_id, place.partition_key)

@@ -13,7 +13,7 @@ class Kind(Enum):
     CONTAINER = "Unsuitable containers"
     MALFORMED = "Malformed items"
     EXPIRING = "Items that expire"
-    PREFIXED = "Texts with the prefix of an earlier version"
+    PREFIXED = "Texts in the form of an earlier version"
     COUNT = "Wrong comment or like counts"
     NAME = "Wrong usernames"
     COPY_MISSING = "Posts without a copy in users"

@@ -7,8 +7,10 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
+from shared.models.characters import cluster_ends, has_crowded_letter, has_invisible, is_blank
+from shared.models.summary import plain_text
 from shared.platform.models import EMPTY, Resource
 
 # The type and the time to live of the tombstone that tells the change feed about the deletion of a post or a user. It
@@ -20,13 +22,14 @@ USERNAME_LENGTH = (3, 30)
 USERNAME_CODE_POINTS = 120
 TITLE_LENGTH = 200
 POST_LENGTH = 100_000
+# In UTF-8. A like rewrites the item of its post, which has the content and the counts, and so costs as much as it is long.
+POST_BYTES = 131_072
 COMMENT_LENGTH = 5_000
 
 _NOT_A_NAME = "Use only letters, digits, “_”, “-” and “.”."
 _ASCII_NAME = re.compile("[A-Za-z0-9_.-]*")
 # HTML and XML 1.0 have no form for these (https://www.w3.org/TR/xml/#charsets). Forms end lines with CR LF.
 _NOT_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]|\r(?!\n)")
-_VISIBLE = re.compile("[!-~]")
 
 
 class ItemOfPost(Resource):
@@ -67,7 +70,6 @@ def check_username(value: str) -> str:
 
 def _check_international_username(value: str) -> str:
     # Slow to import, and few names need them.
-    from shared.models.characters import cluster_ends, has_invisible
     from shared.models.scripts import has_stacked_marks, has_syllables, is_name, mixes_scripts
 
     composed, normal = unicodedata.normalize("NFC", value), unicodedata.normalize("NFKC", value)
@@ -91,15 +93,24 @@ def _check_international_username(value: str) -> str:
 
 
 def check_text(value: str) -> str:
-    """Require a visible character, and no control character that is not white space. Raises ValueError."""
+    """Return the text in NFC, in which texts that readers take for equal are equal.
+
+    It needs a visible character, and no control character that is not white space. Raises ValueError.
+    """
     if match := _NOT_TEXT.search(value):
         raise ValueError(f"This has the control character U+{ord(match[0]):04X}. Remove it.")
-    if not _VISIBLE.search(value):
-        # Slow to import, and few texts need it.
-        from shared.models.characters import is_blank
+    if is_blank(value):
+        raise ValueError(EMPTY)
+    if has_crowded_letter(value):
+        raise ValueError("A letter has too many accents. Remove some.")
+    return unicodedata.normalize("NFC", value)
 
-        if is_blank(value):
-            raise ValueError(EMPTY)
+
+def _check_content(value: str) -> str:
+    """Check the size of a post's content, and what readers see of it. Raises ValueError."""
+    if len(value.encode()) > POST_BYTES:
+        raise ValueError(f"This is too long. Use at most {POST_BYTES:,} bytes in UTF-8.")
+    check_text(plain_text(value))
     return value
 
 
@@ -107,7 +118,8 @@ def _length(most: int, *, example: str) -> Any:
     return Field(min_length=1, max_length=most, examples=[example])
 
 
-_IS_TEXT = AfterValidator(check_text)
+# Before the length is checked, which NFC can change.
+_IS_TEXT = BeforeValidator(lambda value: check_text(value) if isinstance(value, str) else value)
 
 # JSON Schema counts code points (https://json-schema.org/draft/2020-12/json-schema-validation#section-6.3.1).
 _NAME_LENGTH: dict[str, Any] = {"minLength": USERNAME_LENGTH[0] - 1, "maxLength": USERNAME_CODE_POINTS}
@@ -127,5 +139,11 @@ UserId = Annotated[str, _length(255, example="0b5be3f6-6b0a-4f0e-9d0e-6a1f6f3c2b
 Title = Annotated[
     str, StringConstraints(strip_whitespace=True), _length(TITLE_LENGTH, example="Notes on the Engine"), _IS_TEXT
 ]
-PostContent = Annotated[str, _length(POST_LENGTH, example="It may weave algebraic patterns."), _IS_TEXT]
+PostContent = Annotated[
+    str,
+    Field(description=f"Markdown: at most {POST_BYTES:,} bytes in UTF-8."),
+    _length(POST_LENGTH, example="It may weave algebraic patterns."),
+    _IS_TEXT,
+    AfterValidator(_check_content),
+]
 CommentContent = Annotated[str, _length(COMMENT_LENGTH, example="Well put."), _IS_TEXT]

@@ -2,29 +2,44 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from functools import cache
+from typing import Any
 
-import regex  # type: ignore[import-untyped]  # has no annotations
-
+_VISIBLE = re.compile("[!-~]")
 # https://www.unicode.org/reports/tr29/#Grapheme_Cluster_Boundaries
-_CLUSTER = regex.compile(r"\X")
+_CLUSTER = r"\X"
 # The rest are symbols that fonts show as nothing: the empty Braille pattern, annotations, a note without a head.
-_INVISIBLE = regex.compile(
-    r"[\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cc}\u2800\ufff9-\ufffc\U0001d159]*+", regex.DOTALL
-)
-_IGNORABLE = regex.compile(r"\p{Default_Ignorable_Code_Point}")
+_INVISIBLE = r"(?s)[\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cc}\u2800\ufff9-\ufffc\U0001d159]*+"
+_IGNORABLE = r"\p{Default_Ignorable_Code_Point}"
+# No language needs more marks on a letter (https://www.unicode.org/reports/tr15/#Stream_Safe_Text_Format). Normalizing
+# takes quadratic time.
+_CROWDED = r"(?<!\p{M})\p{M}{31}"
 
 
 def cluster_ends(text: str) -> Iterator[int]:
     """Yield where each extended grapheme cluster of the text ends."""
-    return (cluster.end() for cluster in _CLUSTER.finditer(text))
+    return (cluster.end() for cluster in _compiled(_CLUSTER).finditer(text))
 
 
 def is_blank(text: str) -> bool:
     """Return whether no character of the text is shown."""
-    return _INVISIBLE.fullmatch(text) is not None
+    return not _VISIBLE.search(text) and _compiled(_INVISIBLE).fullmatch(text) is not None
 
 
 def has_invisible(text: str) -> bool:
     """Return whether the text has a default-ignorable code point, which is not shown, such as a Hangul filler."""
-    return _IGNORABLE.search(text) is not None
+    return _compiled(_IGNORABLE).search(text) is not None
+
+
+def has_crowded_letter(text: str) -> bool:
+    """Return whether a letter of the text has more than 30 marks."""
+    return not text.isascii() and _compiled(_CROWDED).search(text) is not None
+
+
+@cache
+def _compiled(pattern: str) -> Any:
+    import regex  # type: ignore[import-untyped]  # has no annotations, is slow to import, and few texts need it
+
+    return regex.compile(pattern)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from itertools import islice, takewhile
+from itertools import filterfalse, islice, takewhile
 from typing import TYPE_CHECKING, Any
+
+from shared.models.characters import cluster_ends, is_blank
 
 if TYPE_CHECKING:
     from pyromark import Markdown
@@ -28,9 +30,6 @@ def summary(markdown: str) -> str:
     text = plain_text(markdown)
     if len(text) <= SUMMARY_LENGTH:
         return text
-    # Slow to import.
-    from shared.models.characters import cluster_ends
-
     is_whole = len(text) <= _CODE_POINTS
     ends = list(islice(cluster_ends(text[: _CODE_POINTS + 1]), SUMMARY_LENGTH + 1))
     if is_whole and len(ends) <= SUMMARY_LENGTH:
@@ -58,6 +57,8 @@ def _parser() -> Markdown:
 def plain_text(markdown: str) -> str:
     """The words outside headings and blocks of code; if there are none, the headings, the code, or the addresses.
 
+    Of Markdown that has too many events before its first word, the plain text is the Markdown.
+
     An image is its alternative text, or its title.
     """
     words: list[str] = []
@@ -67,7 +68,8 @@ def plain_text(markdown: str) -> str:
     addresses: list[str] = []
     shown = words
     links: list[tuple[Mapping[str, Any], int]] = []
-    for event in islice(markdown_events(markdown), _EVENTS):
+    events = markdown_events(markdown)
+    for event in islice(events, _EVENTS):
         match event:
             case {"Text": part} | {"Code": part} | {"Html": part} | {"InlineHtml": part}:
                 shown.append(part)
@@ -91,5 +93,6 @@ def plain_text(markdown: str) -> str:
                 pass
             case _:
                 shown.append(" ")
-    found = (" ".join("".join(parts).split()) for parts in (words, headings, code, addresses))
-    return next(filter(None, found), "")
+    source = [markdown] if next(events, None) else []
+    found = (" ".join("".join(parts).split()) for parts in (words, headings, code, addresses, source))
+    return next(filterfalse(is_blank, found), "")

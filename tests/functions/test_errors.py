@@ -222,6 +222,12 @@ async def test_all_invalid_fields_of_any_body_are_reported(
             {"title": "t", "content": "c" * 100_001},
             "This is too long. Use at most 100,000 characters.",
         ),
+        (
+            "PUT",
+            "/api/posts/p",
+            {"title": "t", "content": "é" * 65_537},
+            "This is too long. Use at most 131,072 bytes in UTF-8.",
+        ),
     ],
 )
 async def test_a_fault_says_what_is_wrong_and_what_to_do(

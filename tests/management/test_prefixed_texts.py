@@ -1,4 +1,4 @@
-"""Texts with the prefix of earlier versions: `verify` names them, and `rebuild` can restore them in every copy."""
+"""Texts in the form of earlier versions: `verify` names them, and `rebuild` can restore them in every copy."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ async def test_rebuild_restores_texts_of_earlier_versions(blog: Blog) -> None:
     author = await blog.users.create(a_user())
     post = await blog.posts.create(a_post(author, title=f"text:{DATE}", content=f"text:{NUMBER}"))
     comment = await blog.posts.create(a_comment(post, author, content=f"text:{NUMBER}"))
+    decomposed = await blog.posts.create(a_comment(post, author) | {"content": "cre\u0300me"})
     untouched = await blog.posts.create(a_comment(post, author, content="text: a note"))
-    await blog.posts.patch(post["id"], post["id"], [{"op": "set", "path": "/commentCount", "value": 2}])
+    await blog.posts.patch(post["id"], post["id"], [{"op": "set", "path": "/commentCount", "value": 3}])
     await blog.drain()
 
     found = {finding.subject for finding in await verify(blog.stored) if finding.kind is Kind.PREFIXED}
@@ -28,14 +29,16 @@ async def test_rebuild_restores_texts_of_earlier_versions(blog: Blog) -> None:
     assert kept["content"] == f"text:{NUMBER}"
     await rebuild(blog.stored, lambda _: None, restores_texts=True)
 
-    assert found == {f"post {post['id']}", f"comment {comment['id']}"}
+    assert found == {f"post {post['id']}", f"comment {comment['id']}", f"comment {decomposed['id']}"}
     restored = await blog.posts.read(post["id"], post["id"]) or {}
     assert (restored["title"], restored["content"]) == (DATE, NUMBER)
     for container, key in ((blog.users, author["id"]), (blog.feed, "post")):
         copy = await container.read(post["id"], key) or {}
         assert (copy["title"], copy["content"]) == (DATE, NUMBER)
-    contents = [(await blog.posts.read(item["id"], post["id"]) or {})["content"] for item in (comment, untouched)]
-    assert contents == [NUMBER, "text: a note"]
+    contents = [
+        (await blog.posts.read(item["id"], post["id"]) or {})["content"] for item in (comment, decomposed, untouched)
+    ]
+    assert contents == [NUMBER, "cr\u00e8me", "text: a note"]
     assert await verify(blog.stored) == []
 
 
@@ -56,7 +59,12 @@ async def test_a_copy_whose_summary_alone_had_the_prefix_is_restored(blog: Blog)
 
 @pytest.mark.parametrize(
     ("stored", "sent"),
-    [(f"text:{DATE}", DATE), (f"text:text:{NUMBER}", f"text:{NUMBER}"), ("text:/Date(\n)/", "/Date(\n)/")],
+    [
+        (f"text:{DATE}", DATE),
+        (f"text:text:{NUMBER}", f"text:{NUMBER}"),
+        ("text:/Date(\n)/", "/Date(\n)/"),
+        ("e\u0301", "é"),
+    ],
 )
 def test_one_prefix_is_removed(stored: str, sent: str) -> None:
     assert restored_texts({"title": stored, "content": 7}) == {"title": sent}
