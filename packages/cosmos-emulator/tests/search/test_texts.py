@@ -18,6 +18,8 @@ from cosmos_emulator.search.texts import TextIndex, Vocabulary, bm25, occurrence
         ("Die Häuser des Dorfes", "de-DE", ("die", "haus", "des", "dorf")),
         ("una demostración", "es-ES", ("una", "demostr")),
         ("snake_case 42", "en-US", ("snake", "case", "42")),
+        ("काला किला", "en-US", ("काला", "किला")),
+        ("İSTANBUL’da", "de-DE", ("istanbul'da",)),
         ("", "en-US", ()),
     ],
 )

@@ -1,19 +1,19 @@
 """Full text: terms, phrases and BM25.
 
 The service splits texts into words, removes stop words in English, and stems the rest (learn.microsoft.com/azure/
-cosmos-db/gen-ai/full-text-search). Its rules are not documented. Here, a word is a run of letters and digits, which can
-have apostrophes inside, and the stemmer is Snowball's. The terms of a phrase follow each other.
+cosmos-db/gen-ai/full-text-search). Its rules are not documented. Here, a word is a run of letters with their marks, and
+digits, with apostrophes inside, and the stemmer is Snowball's. The terms of a phrase follow each other.
 """
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, TypeAlias, TypeVar
 
 import numpy as np
+import regex  # type: ignore[import-untyped]  # has no annotations
 import snowballstemmer
 from numpy.typing import NDArray
 
@@ -28,7 +28,9 @@ Value = TypeVar("Value", float, Floats)
 K1: Final = 1.2
 B: Final = 0.75
 
-_WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+# A mark extends its letter: https://www.unicode.org/reports/tr29/#WB4
+_RUN: Final = r"[\p{L}\p{N}][\p{L}\p{M}\p{N}]*+"
+_WORD: Final = regex.compile(rf"{_RUN}(?:['’]{_RUN})*+")
 _ALGORITHMS: Final = {
     "en": "english",
     "de": "german",
@@ -140,7 +142,8 @@ def _terms(text: str, language: str) -> Terms:
 
 
 def _words(text: str) -> list[str]:
-    return _WORD.findall(text.lower())
+    # Python makes two characters of "İ", the second of which is a mark.
+    return list(_WORD.findall(text.replace("İ", "i").lower()))
 
 
 @lru_cache(maxsize=1 << 16)
