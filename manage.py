@@ -143,9 +143,7 @@ def rebuild_command(
     context: typer.Context,
     restore_texts: Annotated[
         bool,
-        typer.Option(
-            "--restore-texts", help="Restore texts in the form of an earlier version; see docs/upgrade.md."
-        ),
+        typer.Option("--restore-texts", help="Restore texts in the form of an earlier version; see docs/upgrade.md."),
     ] = False,
     as_json: _Json = False,
 ) -> None:

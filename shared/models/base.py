@@ -22,7 +22,7 @@ USERNAME_LENGTH = (3, 30)
 USERNAME_CODE_POINTS = 120
 TITLE_LENGTH = 200
 POST_LENGTH = 100_000
-# In UTF-8. A like rewrites the item of its post, which has the content and the counts, and so costs as much as it is long.
+# In UTF-8. The longer a post is, the more a like costs, which rewrites the item with the content and the counts.
 POST_BYTES = 131_072
 COMMENT_LENGTH = 5_000
 
