@@ -86,7 +86,7 @@ async def refuses_hybrid_search(notes: Any) -> bool:
         found = await notes.hybrid_search("dog", **options)
         _ = [result async for result in found.results]
     except CosmosHttpResponseError as error:
-        return "The RRF function is only allowed in the ORDER BY RANK clause" in error.message
+        return "The FullTextScore function is only allowed in the ORDER BY RANK clause" in error.message
     return False
 
 

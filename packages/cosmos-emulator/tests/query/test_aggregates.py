@@ -115,7 +115,7 @@ def test_rows_with_deeply_equal_keys_share_a_group() -> None:
         ("SELECT VALUE SUM((SELECT VALUE 1)) FROM c", "SC2101"),
         ("SELECT VALUE COUNT(1, 2) FROM c", "SC2050"),
         ("SELECT * FROM c WHERE COUNT(1) > 1", "SC2990"),
-        ("SELECT c.a FROM c GROUP BY c.a ORDER BY c.b", "SC2990"),
+        ("SELECT c.a FROM c GROUP BY c.a ORDER BY c.b", "SC2103"),
     ],
 )
 def test_misplaced_aggregates_are_rejected(text: str, code: str) -> None:

@@ -139,6 +139,9 @@ NUMBERS = [
     ("ROUND(2.5)", 3),
     ("ROUND(-2.5)", -3),
     ("ROUND(2.4)", 2),
+    ("ROUND(2.25, 1)", 2.3),
+    ("ROUND(-1250, -2)", -1300),
+    ("ROUND(2.5, 0.5)", UNDEFINED),
     ("TRUNC(-1.9)", -1),
     ("SIGN(-3)", -1),
     ("SQRT(9)", 3),
@@ -350,7 +353,7 @@ def test_hexadecimal_literals_are_integers(literal: str, expected: int) -> None:
 
 @pytest.mark.parametrize("literal", ["0xG", "0x", "0x1G", "0x1" + "0" * 16, "0x" + "F" * 5000, "9" * 5000])
 def test_malformed_numbers_are_syntax_errors(literal: str) -> None:
-    assert refusal(f"SELECT VALUE {literal}")["code"] == "SC1001"
+    assert refusal(f"SELECT VALUE {literal}")["code"] == "SC1011"
 
 
 # learn.microsoft.com/cosmos-db/query: the system functions

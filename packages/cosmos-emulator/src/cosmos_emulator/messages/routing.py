@@ -81,7 +81,7 @@ def _slices(request: Request, container: Container, text: QueryText) -> list[Sli
 def _key_range(matches: JsonObject) -> KeyRange:
     """Return the EPKs of matches; a single EPK is a range, too."""
     start = str(matches["min"])
-    return KeyRange(start, f"{start}0" if matches["isMaxInclusive"] else str(matches["max"]))
+    return KeyRange(start, f"{start}0" if start == matches["max"] else str(matches["max"]))
 
 
 def cross_partition_disabled() -> CosmosError:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal as OneOf
 from typing import TypeAlias
 
+from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.query import syntax
 from cosmos_emulator.query.aggregates import AGGREGATES
 from cosmos_emulator.query.compiler.comparisons import MIRRORED
@@ -75,11 +76,19 @@ class ItemReader:
 
     def constant(self, node: Expression) -> JsonOrUndefined:
         """Return the value of a constant expression, otherwise UNDEFINED."""
+        folded = self.folded(node)
+        return UNDEFINED if folded is None else folded.value
+
+    def folded(self, node: Expression) -> Constant | None:
+        """Return the constant that an expression is; None for others."""
         dependent = (syntax.Identifier, syntax.Subquery, syntax.UdfCall)
         if any(isinstance(part, dependent) for part in syntax.walk(node)):
-            return UNDEFINED
-        evaluate = self._compiler.compile(node)
-        return evaluate.value if isinstance(evaluate, Constant) else UNDEFINED
+            return None
+        try:
+            evaluate = self._compiler.compile(node)
+        except CosmosError:  # a function of the container, or an aggregate
+            return None
+        return evaluate if isinstance(evaluate, Constant) else None
 
     def test(self, node: Expression) -> Test:
         """Compile a test of the item."""
@@ -113,6 +122,14 @@ def pinned_values(query: Query, parameters: Mapping[str, Json], path: Path) -> l
     return _pinned(query.where, ItemReader(query, parameters), path)
 
 
+def selects_nothing(query: Query, parameters: Mapping[str, Json]) -> bool:
+    """Return whether SELECT VALUE is always undefined."""
+    if not isinstance(query.select, syntax.SelectValue):
+        return False
+    constant = ItemReader(query, parameters).folded(query.select.expression)
+    return constant is not None and constant.value is UNDEFINED
+
+
 def _pinned(node: Expression, reader: ItemReader, path: Path) -> list[Json] | None:
     match node:
         case syntax.Logical(operator="AND", operands=operands):
@@ -121,8 +138,8 @@ def _pinned(node: Expression, reader: ItemReader, path: Path) -> list[Json] | No
         case syntax.Logical(operands=operands):
             branches = [_pinned(operand, reader, path) for operand in operands]
             return _union([values for values in branches if values is not None]) if None not in branches else None
-        case syntax.Literal(value=value):
-            return None if value is True else []
+    if (constant := reader.folded(node)) is not None:
+        return None if constant.value is True else []
     if reader.path(node) == path:
         return [True]
     return _pinned_by_test(node, reader, path)
@@ -131,9 +148,12 @@ def _pinned(node: Expression, reader: ItemReader, path: Path) -> list[Json] | No
 def _pinned_by_test(node: Expression, reader: ItemReader, path: Path) -> list[Json] | None:
     match node:
         case syntax.Binary(operator="=", left=left, right=right):
-            return _equal(left, right, reader, path) or _equal(right, left, reader, path)
+            values = _equal(left, right, reader, path)
+            return _equal(right, left, reader, path) if values is None else values
         case syntax.In(value=value, choices=choices) if reader.path(value) == path:
             return _constants(choices, reader)
+        case syntax.Like(value=value, pattern=syntax.Literal(value=str() as text)) if reader.path(value) == path:
+            return None if set(text) & set("%_[") else [text]
         case syntax.Unary(operator="NOT", operand=operand) if reader.path(operand) == path:
             return [False]
         case FunctionCall(name="IS_NULL", arguments=(argument,)) if reader.path(argument) == path:
@@ -149,8 +169,8 @@ def _pinned_by_test(node: Expression, reader: ItemReader, path: Path) -> list[Js
 def _equal(left: Expression, right: Expression, reader: ItemReader, path: Path) -> list[Json] | None:
     if reader.path(left) != path:
         return None
-    value = reader.constant(right)
-    return None if value is UNDEFINED else [value]
+    constant = reader.folded(right)
+    return None if constant is None else [] if constant.value is UNDEFINED else [constant.value]
 
 
 def _constants(nodes: tuple[Expression, ...], reader: ItemReader) -> list[Json] | None:

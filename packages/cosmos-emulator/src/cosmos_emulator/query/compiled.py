@@ -228,9 +228,10 @@ def compile_query(
     source = None if combined is None else compile_query(combined, parameters, udfs, dialect=dialect, clock=clock)
     if source is not None:
         query = replace(query, sources=(replace(query.sources[0], collection=_ROWS), *query.sources[1:]))
-    with context.all_errors():
-        selection = compile_selection(query, context, Scope(opens_container=True))
-        ordering = compile_ordering(query, selection, resume)
+    with context.all_errors(query.select.location):
+        scope = Scope(opens_container=True)
+        selection = compile_selection(query, context, scope)
+        ordering = compile_ordering(query, selection, context, scope, resume)
     return CompiledQuery(features, counts, context, selection, ordering, source)
 
 

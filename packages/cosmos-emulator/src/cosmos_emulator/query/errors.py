@@ -1,7 +1,7 @@
 """Query errors in the service's wording: 400 with an SC code and its location.
 
-Codes and sentences are recorded in the .NET SDK's QueryPlanBaselineTests. Other errors use the closest code and name
-the rejected feature.
+Codes and sentences are those of Microsoft's planner (tests/query/test_query_plans.py) and of the .NET SDK's
+QueryPlanBaselineTests. Other errors use the closest code and name the rejected feature.
 """
 
 from __future__ import annotations
@@ -39,10 +39,14 @@ def query_error(code: str, message: str, location: Location | None = None) -> Qu
     return QueryError([error | {"code": code, "message": message}])
 
 
-def together(raised: Iterable[QueryError]) -> QueryError:
-    """Return all errors as one, in the order of the text (.NET SDK, LinqGeneralBaselineTests.TestThenByTranslation)."""
-    errors = (error for each in raised for error in each.errors)
-    return QueryError(sorted(errors, key=lambda error: error.get("location", {"start": 0})["start"]))
+def together(raised: Iterable[QueryError], last: Location) -> QueryError:
+    """Return all errors as one; those in the location `last`, that of SELECT, come at the end, as in the planner."""
+
+    def is_last(error: dict[str, Any]) -> bool:
+        start: int = error.get("location", {"start": -1})["start"]
+        return last.start <= start < last.end
+
+    return QueryError(sorted((error for each in raised for error in each.errors), key=is_last))
 
 
 def syntax_error(near: str, location: Location) -> QueryError:
@@ -56,6 +60,12 @@ def not_supported(feature: str, location: Location | None = None) -> QueryError:
     """Return an error for an unsupported feature."""
     message = f"The specified query includes '{feature}' which is currently not supported."
     return query_error("SC2990", message, location)
+
+
+def not_ordered() -> QueryError:
+    """Return the error for an ORDER BY that no index can serve; its code is a number."""
+    message = "Unsupported ORDER BY clause. ORDER BY item expression could not be mapped to a document path."
+    return QueryError([{"severity": "Error", "code": 2206, "message": message}])
 
 
 def evaluation_error(message: str) -> CosmosError:

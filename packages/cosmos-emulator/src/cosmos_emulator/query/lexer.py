@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from cosmos_emulator.query.errors import Location, query_error, syntax_error
+from cosmos_emulator.query.errors import Location, QueryError, query_error, syntax_error
 from cosmos_emulator.query.values import JsonOrUndefined, Number, number
 
 MAX_TEXT_BYTES = 512 * 1024
@@ -17,12 +17,24 @@ KEYWORDS = frozenset(
     re.findall(
         r"\w+",
         """
-        AND ARRAY AS ASC BETWEEN BY DESC DISTINCT EXISTS FALSE FROM GROUP IN JOIN LEFT LIKE LIMIT NOT NULL
-        OFFSET OR ORDER RIGHT SELECT TOP TRUE UNDEFINED VALUE WHERE
+        AND ARRAY AS ASC BETWEEN BY CASE CAST CONVERT CROSS DESC DISTINCT ELSE END ESCAPE EXISTS FOR FROM GROUP HAVING
+        IN INNER INSERT INTO IS JOIN LEFT LIKE LIMIT NOT OFFSET ON OR ORDER OUTER OVER RIGHT SELECT SET THEN TOP UPDATE
+        VALUE WHEN WHERE WITH
         """,
     )
 )
-"""Reserved words. As in the service, they cannot be an alias or follow a dot (write `c["order"]`)."""
+"""Reserved words. They cannot be an alias or a key, or follow a dot (write `c["order"]`).
+
+They are those of Microsoft's planner (tests/query/test_query_plans.py).
+"""
+
+_CASE_SENSITIVE = frozenset({"false", "null", "true", "udf", "undefined"})
+"""Reserved words only in this spelling (sql.g4 of the .NET SDK)."""
+
+
+def is_reserved(word: str) -> bool:
+    """Return whether a word cannot be a name."""
+    return word in _CASE_SENSITIVE or word.upper() in KEYWORDS
 
 
 class Kind(Enum):
@@ -54,6 +66,7 @@ _TOKEN = re.compile(
     r"""
     (?P<blank>\s+|--[^\n]*)
   | (?P<number>(?:0[xX][0-9a-fA-F]+|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)(?!\w))
+  | (?P<malformed>\.?\d[\w.]*)
   | (?P<word>[^\W\d]\w*)
   | (?P<string>"[^"\\]*(?:\\.[^"\\]*)*"|'[^'\\]*(?:\\.[^'\\]*)*')
   | (?P<parameter>@\w+)
@@ -77,7 +90,8 @@ def tokenize(text: str) -> list[Token]:
     while position < len(text):
         match = _TOKEN.match(text, position)
         if match is None:
-            raise syntax_error(text[position], Location(position, position + 1))
+            message = f"Syntax error, invalid token '{text[position]}'."
+            raise query_error("SC1010", message, Location(position, position + 1))
         if match.lastgroup != "blank":
             tokens.append(_token(match))
         position = match.end()
@@ -89,10 +103,11 @@ def _token(match: re.Match[str]) -> Token:
     text, location = match.group(), Location(*match.span())
     match match.lastgroup:
         case "word":
-            upper = text.upper()
-            if upper in KEYWORDS:
-                return Token(Kind.KEYWORD, upper, location, text)
+            if is_reserved(text):
+                return Token(Kind.KEYWORD, text.upper(), location, text)
             return Token(Kind.IDENTIFIER, text, location)
+        case "malformed":
+            raise _invalid_number(text, location)
         case "number":
             return Token(Kind.NUMBER, text, location, _number(text, location))
         case "string":
@@ -107,29 +122,30 @@ def _number(text: str, location: Location) -> Number:
     if text[:2] in ("0x", "0X"):
         integer = int(text, 16)
         if integer >= 2**64:
-            raise syntax_error(text, location)
+            raise _invalid_number(text, location)
         return integer if integer <= _LARGEST_INTEGER else number(float(integer))
     if text.isdecimal() and len(text) <= _MOST_DIGITS and int(text) <= _LARGEST_INTEGER:
         return int(text)
     value = float(text)
     if math.isinf(value):
-        raise syntax_error(text, location)
+        raise _invalid_number(text, location)
     return number(value)
+
+
+def _invalid_number(text: str, location: Location) -> QueryError:
+    return query_error("SC1011", f"Syntax error, invalid numeric value token '{text}'.", location)
 
 
 def _string(body: str, location: Location) -> str:
     if "\\" not in body:
         return body
-    text = _ESCAPE.sub(lambda match: _unescaped(match.group(1), location), body)
+    text = _ESCAPE.sub(lambda match: _unescaped(match.group(1)), body)
     try:
         return text.encode("utf-16", "surrogatepass").decode("utf-16")
     except UnicodeDecodeError:
         raise syntax_error(body, location) from None
 
 
-def _unescaped(escape: str, location: Location) -> str:
-    if len(escape) > 1:
-        return chr(int(escape[1:], 16))
-    if escape not in _ESCAPED:
-        raise syntax_error("\\" + escape, location)
-    return _ESCAPED[escape]
+def _unescaped(escape: str) -> str:
+    """Return the character of an escape; an unknown one keeps its backslash (.NET SDK, CstToAstVisitor.cs)."""
+    return chr(int(escape[1:], 16)) if len(escape) > 1 else _ESCAPED.get(escape, f"\\{escape}")

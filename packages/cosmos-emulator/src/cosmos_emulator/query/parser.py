@@ -90,6 +90,10 @@ class _Parser:
     def _next(self) -> Token:
         return self._tokens[self._position]
 
+    @property
+    def _following(self) -> Token:
+        return self._tokens[min(self._position + 1, len(self._tokens) - 1)]
+
     def _advance(self) -> Token:
         token = self._tokens[self._position]
         self._position += token.kind is not Kind.END
@@ -195,17 +199,24 @@ class _Parser:
     def _selection(self) -> syntax.Selection:
         start = self._next
         if self._operator("*"):
+            if self._next.kind is Kind.END:
+                message = "Syntax error, 'SELECT *' is not valid if FROM clause is omitted."
+                raise query_error("SC1021", message, start.location)
             return syntax.SelectStar(location=start.location)
         if self._keyword("VALUE"):
-            expression = self._expression()
-            self._alias()  # names nothing
-            return syntax.SelectValue(expression, location=self._since(start))
+            return syntax.SelectValue(self._expression(), location=self._since(start))
         return syntax.SelectList(self._list(self._select_item), location=self._since(start))
 
     def _select_item(self) -> syntax.SelectItem:
         start = self._next
         expression = self._expression()
-        return syntax.SelectItem(expression, self._alias(), location=self._since(start))
+        alias: str | None
+        if self._at(Kind.KEYWORD, "AS") and self._following.kind is Kind.STRING:
+            self._advance()
+            alias = str(self._advance().value)
+        else:
+            alias = self._alias()
+        return syntax.SelectItem(expression, alias, location=self._since(start))
 
     def _alias(self) -> str | None:
         """Parse `[[AS] alias]` (learn.microsoft.com/cosmos-db/query/select)."""
@@ -233,7 +244,7 @@ class _Parser:
 
     def _source(self) -> syntax.Source:
         start = self._next
-        following = self._tokens[min(self._position + 1, len(self._tokens) - 1)]
+        following = self._following
         if start.kind is Kind.IDENTIFIER and following.kind is Kind.KEYWORD and following.text == "IN":
             element = self._name()
             self._expect_keyword("IN")
@@ -284,15 +295,13 @@ class _Parser:
 
     def _order_by(self) -> tuple[bool, tuple[syntax.OrderItem, ...]]:
         self._expect_keyword("BY")
-        following = self._tokens[min(self._position + 1, len(self._tokens) - 1)]
-        if self._next.text.upper() != "RANK" or following.kind is not Kind.IDENTIFIER:
+        if self._next.text.upper() != "RANK" or self._following.kind is not Kind.IDENTIFIER:
             return False, self._list(self._order_item)
         self._advance()
-        item = self._order_item()
-        if item.direction:  # azure-cosmos test_query_hybrid_search.py
-            message = "Specifying a sort order (ASC or DESC) in the ORDER BY RANK clause is not allowed."
-            raise query_error("SC2240", message, item.location)
-        return True, (item,)
+        if self._following.text != "(":
+            self._advance()
+            raise self._unexpected()
+        return True, (self._order_item(),)
 
     def _order_item(self) -> syntax.OrderItem:
         start = self._next
@@ -392,8 +401,7 @@ class _Parser:
     def _like(self, value: Expression) -> Expression:
         pattern = self._expression(_COMPARISON)
         escape: str | None = None
-        if self._next.kind is Kind.IDENTIFIER and self._next.text.upper() == "ESCAPE":
-            self._advance()
+        if self._keyword("ESCAPE"):
             escape = self._escape_character()
         return syntax.Like(value, pattern, escape, location=self._from(value))
 
@@ -453,11 +461,6 @@ class _Parser:
     def _named(self) -> Expression:
         start = self._advance()
         name = start.text
-        if name.lower() == "udf" and self._operator("."):
-            name = self._name()
-            self._expect("(")
-            arguments = self._list_until(")", self._expression)
-            return syntax.UdfCall(name, arguments, location=self._since(start))
         if not self._operator("("):
             return syntax.Identifier(name, location=start.location)
         if self._at(Kind.KEYWORD, "SELECT"):
@@ -476,6 +479,8 @@ class _Parser:
         if token.text in _CONSTANTS:
             self._advance()
             return syntax.Literal(_CONSTANTS[token.text], location=token.location)
+        if token.text == "UDF":
+            return self._udf_call()
         if token.text in ("LEFT", "RIGHT"):
             self._advance()
             self._expect("(")
@@ -486,6 +491,14 @@ class _Parser:
             kind: syntax.SubqueryKind = "EXISTS" if token.text == "EXISTS" else "ARRAY"
             return syntax.Subquery(kind, self._subquery(), location=self._since(token))
         raise self._unexpected()
+
+    def _udf_call(self) -> Expression:
+        start = self._advance()
+        self._expect(".")
+        name = self._name()
+        self._expect("(")
+        arguments = self._list_until(")", self._expression)
+        return syntax.UdfCall(name, arguments, location=self._since(start))
 
     def _bracketed(self) -> Expression:
         start = self._next

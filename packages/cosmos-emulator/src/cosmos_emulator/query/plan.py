@@ -11,7 +11,7 @@ from itertools import product
 
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.query import syntax
-from cosmos_emulator.query.analysis import pinned_values
+from cosmos_emulator.query.analysis import pinned_values, selects_nothing
 from cosmos_emulator.query.compiled import compile_query
 from cosmos_emulator.query.compiler.grouping import has_aggregates, is_aggregate
 from cosmos_emulator.query.counts import row_counts
@@ -112,19 +112,20 @@ def _query_info(
     query: Query, parameters: Mapping[str, Json], features: QueryFeatures, is_pinned: bool
 ) -> dict[str, Json]:
     counts = row_counts(query, parameters)
-    grouped = features.has_group_by or features.has_aggregates
-    skips_itself = is_pinned and not grouped and not query.distinct and not query.order_by
+    is_whole = is_pinned and features.has_aggregates and not features.has_group_by
+    skips_itself = is_pinned and not features.has_group_by and not query.distinct and not query.order_by
+    is_ordered = bool(query.order_by) and not features.has_aggregates
     return {
         "distinctType": _distinct_type(query),
         "top": counts.top,
         "offset": None if skips_itself else counts.offset,
         "limit": None if skips_itself else counts.limit,
-        "orderBy": [] if grouped else _directions(query),
-        "orderByExpressions": [] if grouped else [printed(item.expression) for item in query.order_by],
+        "orderBy": _directions(query) if is_ordered else [],
+        "orderByExpressions": [printed(item.expression) for item in query.order_by] if is_ordered else [],
         "groupByExpressions": [printed(key) for key in query.group_by],
-        "groupByAliases": [*_aliases(query)],
-        "aggregates": _value_aggregates(query),
-        "groupByAliasToAggregateType": {**_aliases(query)},
+        "groupByAliases": [] if is_whole else [*_aliases(query)],
+        "aggregates": [] if is_whole else _value_aggregates(query),
+        "groupByAliasToAggregateType": {} if is_whole else {**_aliases(query)},
         "rewrittenQuery": rewritten_query(query, counts, is_pinned=is_pinned),
         "hasSelectValue": features.is_select_value,
         "dCountInfo": None,
@@ -147,11 +148,13 @@ def _directions(query: Query) -> list[Json]:
 
 
 def _distinct_type(query: Query) -> str:
-    """Return Ordered if equal rows are adjacent: ORDER BY exactly the selected value."""
+    """Return Ordered if equal rows are adjacent: `SELECT DISTINCT VALUE` of exactly the value of ORDER BY."""
     if not query.distinct:
         return "None"
-    ordered = [item.expression for item in query.order_by]
-    return "Ordered" if [*syntax.selected(query.select)] == ordered else "Unordered"
+    match query:
+        case Query(select=syntax.SelectValue(expression=value), order_by=(item,)) if value == item.expression:
+            return "Ordered"
+    return "Unordered"
 
 
 def _value_aggregates(query: Query) -> list[Json]:
@@ -220,7 +223,7 @@ def query_ranges(
     if not query.sources:
         return [_EMPTY_RANGE]
     pinned = [pinned_values(query, parameters, tuple(path)) for path in partition_key_paths]
-    if any(values == [] for values in pinned):
+    if selects_nothing(query, parameters) or any(values == [] for values in pinned):
         return [_EMPTY_RANGE]
     prefix: list[list[Json]] = []
     for values in pinned:
@@ -244,4 +247,4 @@ def _point(epk: str) -> dict[str, Json]:
 
 
 def _below(epk: str) -> dict[str, Json]:
-    return {"min": epk, "max": f"{epk}FF", "isMinInclusive": True, "isMaxInclusive": False}
+    return {"min": epk, "max": f"{epk}FF", "isMinInclusive": True, "isMaxInclusive": True}

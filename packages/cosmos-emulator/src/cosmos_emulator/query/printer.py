@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from textwrap import indent
 
 from cosmos_emulator.query import syntax
-from cosmos_emulator.query.lexer import KEYWORDS
+from cosmos_emulator.query.lexer import is_reserved
 from cosmos_emulator.query.syntax import Expression, Query
 from cosmos_emulator.query.values import UNDEFINED, JsonOrUndefined
 
@@ -93,8 +94,14 @@ def _selection(select: syntax.Selection) -> str:
         case syntax.SelectValue(expression=expression):
             return f"VALUE {printed(expression)}"
         case syntax.SelectList(items=items):
-            return ", ".join(printed(item.expression) + (f" AS {item.alias}" if item.alias else "") for item in items)
+            return ", ".join(printed(item.expression) + _alias(item.alias) for item in items)
     return "*"
+
+
+def _alias(name: str | None) -> str:
+    if name is None:
+        return ""
+    return f" AS {name}" if _is_plain(name) else f" AS {_string(name)}"
 
 
 def _source(source: syntax.Source) -> str:
@@ -103,11 +110,11 @@ def _source(source: syntax.Source) -> str:
         steps = (f".{key}" if _is_plain(key) else f"[{_literal(key)}]" for key in collection.path)
         text = collection.name + "".join(steps)
     else:
-        text = f"({print_query(collection.query)})"
+        text = f"(\n{indent(print_query(collection.query), '    ')}\n)"
     if source.iterate:
         return f"{source.alias} IN {text}"
     return f"{text} AS {source.alias}" if source.alias else text
 
 
 def _is_plain(key: str | int) -> bool:
-    return isinstance(key, str) and key.isidentifier() and key.upper() not in KEYWORDS
+    return isinstance(key, str) and key.isidentifier() and not is_reserved(key)

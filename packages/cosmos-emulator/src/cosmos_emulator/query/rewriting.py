@@ -10,7 +10,7 @@ from dataclasses import replace
 from cosmos_emulator.query import syntax
 from cosmos_emulator.query.compiler.grouping import has_aggregates, is_aggregate
 from cosmos_emulator.query.counts import RowCounts
-from cosmos_emulator.query.errors import evaluation_error, not_supported
+from cosmos_emulator.query.errors import QueryError, not_supported
 from cosmos_emulator.query.printer import print_query
 from cosmos_emulator.query.syntax import (
     ArrayLiteral,
@@ -36,8 +36,10 @@ def rewritten_query(query: Query, counts: RowCounts, *, is_pinned: bool) -> str:
 
     Raises 400 for an aggregate inside a larger expression, which clients cannot merge.
     """
-    if query.group_by or has_aggregates(query):
-        return print_query(_grouped(query))
+    if has_aggregates(query) and not query.group_by:
+        return "" if is_pinned else print_query(_grouped(query, counts))
+    if query.group_by and (has_aggregates(query) or not query.order_by):
+        return print_query(_grouped(query, counts))
     if query.order_by:
         return print_query(_ordered(query, counts))
     if query.offset is not None:
@@ -51,8 +53,8 @@ def rewritten_query(query: Query, counts: RowCounts, *, is_pinned: bool) -> str:
 
 
 def _bounds(query: Query, counts: RowCounts) -> tuple[Literal | None, Literal | None]:
-    """Return one range's OFFSET and LIMIT. A range can only limit rows, and DISTINCT needs all."""
-    if query.distinct or query.offset is None:
+    """Return one range's OFFSET and LIMIT. A range can only limit rows; DISTINCT and GROUP BY need all."""
+    if query.distinct or query.group_by or query.offset is None:
         return None, None
     return Literal(0), Literal(counts.skipped + (counts.limit or 0))
 
@@ -62,11 +64,13 @@ def _bounds(query: Query, counts: RowCounts) -> tuple[Literal | None, Literal | 
 
 def _ordered(query: Query, counts: RowCounts) -> Query:
     payload = payload_of(query)
+    if query.group_by:
+        payload = ObjectLiteral((("groupByItems", _group_keys(query)), ("payload", payload)))
     rewritten = ordered(query, payload)
-    if isinstance(query.select, SelectValue) and rewritten.where is not None:
+    if isinstance(query.select, SelectValue) and rewritten.where is not None and not query.group_by:
         is_defined = FunctionCall("IS_DEFINED", (payload,))
         rewritten = replace(rewritten, where=syntax.Logical("AND", (rewritten.where, is_defined)))
-    top = None if query.distinct or query.top is None else Literal(counts.top)
+    top = None if query.distinct or query.group_by or query.top is None else Literal(counts.top)
     offset, limit = _bounds(query, counts)
     return replace(rewritten, top=top, offset=offset, limit=limit)
 
@@ -125,17 +129,24 @@ def _item(expression: Expression) -> ObjectLiteral:
 # Aggregates and GROUP BY
 
 
-def _grouped(query: Query) -> Query:
+def _group_keys(query: Query) -> ArrayLiteral:
+    return ArrayLiteral(tuple(_item(key) for key in query.group_by))
+
+
+def _grouped(query: Query, counts: RowCounts) -> Query:
     payload = _partial_payload(query)
     select: syntax.Selection
     if query.group_by:
-        keys = ArrayLiteral(tuple(_item(key) for key in query.group_by))
-        select = SelectList((SelectItem(keys, "groupByItems"), SelectItem(payload, "payload")))
+        select = SelectList((SelectItem(_group_keys(query), "groupByItems"), SelectItem(payload, "payload")))
     elif isinstance(query.select, SelectValue):
         select = SelectValue(payload)
     else:
         select = SelectList((SelectItem(payload, "payload"),))
-    return replace(query, select=select, top=None, offset=None, limit=None, distinct=False)
+    rewritten = replace(query, select=select, top=None, offset=None, limit=None)
+    if query.group_by or query.distinct or isinstance(query.select, SelectValue):
+        return rewritten
+    offset, limit = _bounds(query, counts)
+    return replace(rewritten, top=query.top and Literal(counts.top), offset=offset, limit=limit)
 
 
 def _partial_payload(query: Query) -> Expression:
@@ -153,7 +164,8 @@ def _partial(expression: Expression) -> Expression:
     if isinstance(expression, FunctionCall) and is_aggregate(expression):
         return _partial_aggregate(expression)
     if any(is_aggregate(node) for node in syntax.walk(expression)):
-        raise evaluation_error("Compositions of aggregates and other expressions are not allowed.")
+        message = "Compositions of aggregates and other expressions are not allowed."
+        raise QueryError([{"severity": "Error", "message": message}])
     return expression
 
 

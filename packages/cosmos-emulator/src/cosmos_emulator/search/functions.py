@@ -16,7 +16,14 @@ from cosmos_emulator.query.functions.function import Function, check_arity
 from cosmos_emulator.query.syntax import FunctionCall
 from cosmos_emulator.query.values import Json, is_number
 from cosmos_emulator.search.policies import Names, SearchPolicies
-from cosmos_emulator.search.queries import CONTAINS, embedding_of, path_of, refuse_fuzzy
+from cosmos_emulator.search.queries import (
+    CONTAINS,
+    VECTOR_DISTANCE,
+    check_vector_arguments,
+    embedding_of,
+    path_of,
+    refuse_fuzzy,
+)
 
 _Call = Callable[..., JsonOrUndefined]
 _ARITIES: Final[dict[str, tuple[int, int | None]]] = {
@@ -28,8 +35,6 @@ _ARITIES: Final[dict[str, tuple[int, int | None]]] = {
     "_FULLTEXTSCORE": (5, 5),
     "_FULLTEXTWORDCOUNT": (1, 1),
 }
-# Measured, for all other clauses: ikvmnet/calcite-cosmos.
-_ONLY_IN_RANK: Final = {"FULLTEXTSCORE": "FullTextScore", "RRF": "RRF"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +46,8 @@ class SearchFunctions:
     def function(self, call: FunctionCall, parameters: Mapping[str, Json]) -> _Call | None:
         """Return a function of argument values for a call, or None for any other function. Raises 400."""
         name = call.name
-        if name in _ONLY_IN_RANK:
-            message = f"The {_ONLY_IN_RANK[name]} function is only allowed in the ORDER BY RANK clause."
+        if name == "FULLTEXTSCORE":  # measured, for all other clauses: ikvmnet/calcite-cosmos
+            message = "The FullTextScore function is only allowed in the ORDER BY RANK clause."
             raise query_error("SC2240", message, call.location)
         if name not in _ARITIES:
             return None
@@ -50,6 +55,8 @@ class SearchFunctions:
         path = next((path for path in paths if path), ())
         function = Function(name, _Function(name, path, self.policies), *_ARITIES[name])
         check_arity(function, call)
+        if name == VECTOR_DISTANCE:
+            check_vector_arguments(call)
         return function.call
 
 

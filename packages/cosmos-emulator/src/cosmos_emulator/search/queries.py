@@ -5,14 +5,13 @@ Errors, unless noted: azure-cosmos test_query_vector_similarity.py and test_quer
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, TypeAlias
 
-from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.names import canonical
 from cosmos_emulator.query import UNDEFINED, Dialect, ItemReader, Json, Query, has_aggregates, syntax
-from cosmos_emulator.query.errors import evaluation_error, not_supported, query_error
+from cosmos_emulator.query.errors import Location, QueryError, evaluation_error, not_supported, query_error
 from cosmos_emulator.query.syntax import Expression, FunctionCall
 from cosmos_emulator.query.values import JsonOrUndefined, as_double, is_number
 from cosmos_emulator.search.policies import DATA_TYPES, DISTANCE_FUNCTIONS, Embedding, Names, SearchPolicies
@@ -25,6 +24,18 @@ PLANNED_TEXT_SCORE: Final = "_FULLTEXTSCORE"
 WORD_COUNT: Final = "_FULLTEXTWORDCOUNT"
 CONTAINS: Final = {"FULLTEXTCONTAINS": "ALL", "FULLTEXTCONTAINSALL": "ALL", "FULLTEXTCONTAINSANY": "ANY"}
 
+_SCORES: Final = (VECTOR_DISTANCE, PLANNED_VECTOR_SCORE, PLANNED_TEXT_SCORE)
+_MOST_TERMS: Final = 5
+_WEIGHTS: Final = (
+    "The last parameter of the RRF function is an optional array of weights. When present, it must be a literal array "
+    "of numbers, one for each of the component scores used for the RRF function. The length of this array must be the "
+    "same as the number of the component scores."
+)
+_MOST_MULTIPLIER: Final = 100
+_NOT_BOOLEAN: Final = (
+    "The third argument provided in the VectorDistance function is invalid. This value must be a boolean value set to "
+    'either "true" to execute an exact search or "false" to execute an efficient search leveraging the index.'
+)
 _OPTIONS: Final = {
     "distanceFunction",
     "dataType",
@@ -158,6 +169,42 @@ def embedding_of(path: Names, options: JsonOrUndefined, policies: SearchPolicies
     )
 
 
+def check_vector_arguments(call: FunctionCall) -> None:
+    """Raise 400 if the third argument of VectorDistance is not a boolean, or a literal option is invalid."""
+    exact = call.arguments[2] if len(call.arguments) > 2 else syntax.Literal(True)
+    if not isinstance(exact, syntax.Parameter) and not (
+        isinstance(exact, syntax.Literal) and type(exact.value) is bool
+    ):
+        raise query_error("SC2212", _NOT_BOOLEAN, exact.location)
+    options = call.arguments[3] if len(call.arguments) > 3 else None
+    for name, member in options.members if isinstance(options, syntax.ObjectLiteral) else ():
+        value = _literal(member)
+        if value is UNDEFINED:
+            continue
+        choices = {"distanceFunction": DISTANCE_FUNCTIONS, "dataType": DATA_TYPES}.get(name)
+        if choices is not None and (not isinstance(value, str) or canonical(value, choices) is None):
+            message = (
+                f"VectorDistance function options argument property value '{value}' is not a valid value for option "
+                f"'{name}'."
+            )
+            raise query_error("SC2210", message, member.location)
+        if name == "searchListSizeMultiplier" and not (is_number(value) and 1 <= value <= _MOST_MULTIPLIER):
+            message = (
+                f"The '{name}' value {value} specified in the VectorDistance function is outside the supported range. "
+                f"The value must be between 1 and {_MOST_MULTIPLIER}."
+            )
+            raise query_error("SC2213", message, member.location)
+
+
+def _literal(node: Expression) -> JsonOrUndefined:
+    match node:
+        case syntax.Literal(value=value):
+            return value
+        case syntax.Unary(operator="-", operand=syntax.Literal(value=int() | float() as value)):
+            return -value
+    return UNDEFINED
+
+
 def _option(options: Mapping[str, Json], name: str, choices: tuple[str, ...], default: str) -> str:
     choice = canonical(options.get(name, default), choices)
     if choice is None:
@@ -186,36 +233,53 @@ class _Reader:
     # Order
 
     def order(self) -> Order | None:
-        items = self._query.order_by
-        call = items[0].expression if items else None
-        if not isinstance(call, FunctionCall):
-            if self._query.rank:
-                raise _not_a_score(items[0].expression)
+        query = self._query
+        if query.rank:
+            return self._ranked()
+        call = query.order_by[0].expression if query.order_by else None
+        if not isinstance(call, FunctionCall) or call.name not in _SCORES:
             return None
-        if not self._query.rank and call.name not in (VECTOR_DISTANCE, PLANNED_VECTOR_SCORE, PLANNED_TEXT_SCORE):
-            return None
-        if len(items) > 1:
+        if len(query.order_by) > 1:
             raise not_supported(f"ORDER BY {call.written or call.name} with other items", call.location)
-        if self._query.group_by or has_aggregates(self._query):
+        if query.group_by or has_aggregates(query):
             raise not_supported(f"ORDER BY {call.written or call.name} with groups or aggregates", call.location)
-        if call.name == VECTOR_DISTANCE and items[0].direction:
+        direction = query.order_by[0].direction
+        if call.name == VECTOR_DISTANCE and direction:
             message = "Specifying a sorting order (ASC or DESC) with VectorDistance function is not supported."
             raise evaluation_error(message)
-        if self._query.rank and call.name == RRF:
-            return self._fused(call)
-        weight = -1.0 if items[0].direction == "ASC" else 1.0
-        return Order((Component(call, self._score(call), weight),))
+        return Order((Component(call, self._score(call), -1.0 if direction == "ASC" else 1.0),))
 
-    def _fused(self, call: FunctionCall) -> Order:
+    def _ranked(self) -> Order:
+        """Read ORDER BY RANK. Raises 400 with all errors, in the order of the planner."""
+        query, (item,) = self._query, self._query.order_by
+        errors = [query_error(*error) for error in _forbidden(query)]
+        try:
+            order = self._rank(item.expression)
+        except QueryError as error:
+            errors.append(error)
+        if has_aggregates(query):
+            errors.append(query_error("SC2226", "Aggregate functions are not allowed with the ORDER BY RANK clause."))
+        if query.distinct:
+            errors.append(query_error("SC2220", "The DISTINCT keyword is not allowed with the ORDER BY RANK clause."))
+        if errors:
+            raise QueryError([one for error in errors for one in error.errors])
+        self._check_terms(order)
+        return order
+
+    def _rank(self, call: Expression) -> Order:
+        if not isinstance(call, FunctionCall):
+            raise _not_a_score(call)
+        if call.name != RRF:
+            return Order((Component(call, self._score(call)),))
         arguments, weights = list(call.arguments), list[float]()
-        if arguments and not isinstance(arguments[-1], FunctionCall):
-            *arguments, last = arguments
-            value = self._items.constant(last)
+        if arguments and isinstance(arguments[-1], syntax.ArrayLiteral | syntax.Parameter):
+            value = self._items.constant(arguments.pop())
             weights = [as_double(one) for one in value if is_number(one)] if type(value) is list else []
             if len(weights) != len(arguments) or type(value) is not list or len(value) != len(weights):
-                raise query_error("SC2050", "RRF requires an array with a weight for each score.", last.location)
-        if not arguments:
-            raise query_error("SC2050", "The RRF function requires at least 1 score.", call.location)
+                raise query_error("SC2229", _WEIGHTS, call.location)
+        if len(arguments) < 2:
+            message = "A score fusion function requires at least two component score functions."
+            raise query_error("SC2233", message, call.location)
         parts = []
         for number, part in enumerate(arguments):
             if not isinstance(part, FunctionCall):
@@ -223,19 +287,35 @@ class _Reader:
             parts.append(Component(part, self._score(part), weights[number] if weights else 1.0))
         return Order(tuple(parts), is_fused=True, is_weighted=bool(weights))
 
+    def _check_terms(self, order: Order) -> None:
+        """Raise 400 if a score has too many phrases (queryMaxFullTextScoreSearchTerms of the account)."""
+        if any(isinstance(one.score, TextScore) and len(one.score.phrases) > _MOST_TERMS for one in order.components):
+            message = (
+                "The SQL query exceeded the maximum number of search terms supplied to 'FullTextScore' function call. "
+                f"The allowed limit is {_MOST_TERMS}."
+            )
+            raise query_error("SC3032", message, self._query.location)
+
     def _score(self, call: FunctionCall) -> Score:
         match call.name:
             case "VECTORDISTANCE" | "_VECTORSCORE":
                 return self._vector_score(call)
             case "FULLTEXTSCORE":
-                return TextScore(self._at(self._path(call), self._texts(call)))
+                texts = self._texts(call)
+                return TextScore(self._at(self._path(call), texts))
             case "_FULLTEXTSCORE":
                 return self._planned_text_score(call)
+            case "RRF":
+                raise query_error(
+                    "SC2005", f"'{call.written}' is not a recognized built-in function name.", call.location
+                )
         raise _not_a_score(call)
 
     def _vector_score(self, call: FunctionCall) -> VectorScore:
         if not 2 <= len(call.arguments) <= 4:
             raise query_error("SC2050", "The VECTORDISTANCE function requires 2 to 4 argument(s).", call.location)
+        if call.name == VECTOR_DISTANCE:
+            check_vector_arguments(call)
         one, other, *rest = call.arguments
         path, constant = self._item_path(one), self._items.constant(other)
         if path is None:
@@ -322,15 +402,34 @@ class _Reader:
 
     def _texts(self, call: FunctionCall) -> list[str]:
         """Return the phrases of FullTextScore. An array is an error (ikvmnet/calcite-cosmos: measured)."""
+        if len(call.arguments) < 2:
+            message = f"The {call.written} function requires at least 2 argument(s)."
+            raise query_error("SC2050", message, call.location)
         values = [self._items.constant(argument) for argument in call.arguments[1:]]
         for value in values:
             refuse_fuzzy(value)
         texts = [value for value in values if isinstance(value, str)]
-        if not texts or len(texts) < len(values):
+        if len(texts) < len(values):
             raise query_error("SC2241", "The FullTextScore function requires a path and strings.", call.location)
         return texts
 
 
-def _not_a_score(node: Expression) -> CosmosError:
-    message = "ORDER BY RANK requires FullTextScore, VectorDistance, or RRF of these."
-    return query_error("SC2240", message, node.location)
+def _forbidden(query: Query) -> Iterator[tuple[str, str, Location]]:
+    """Yield an error for each clause that ORDER BY RANK does not allow, from FROM to ORDER BY."""
+    if len(query.sources) > 1:
+        yield "SC2224", "The JOIN operator is not allowed with the ORDER BY RANK clause.", query.sources[0].location
+    for source in query.sources:
+        if source.iterate:
+            message = "The FROM clause with the IN operator is not allowed with the ORDER BY RANK clause."
+            yield "SC2223", message, source.location
+    if query.group_by:
+        message = "The GROUP BY clause is not allowed with the ORDER BY RANK clause."
+        yield "SC2227", message, query.group_by[0].location
+    if query.order_by[0].direction:
+        message = "Specifying a sort order (ASC or DESC) in the ORDER BY RANK clause is not allowed."
+        yield "SC2222", message, query.order_by[0].location
+
+
+def _not_a_score(node: Expression) -> QueryError:
+    message = "The ORDER BY RANK clause must be followed by a VectorDistance and/or a FullTextScore function call."
+    return query_error("SC2221", message, node.location)

@@ -21,7 +21,7 @@ from cosmos_emulator.query.compiler.logic import between, coalesce, conditional,
 from cosmos_emulator.query.compiler.operators import BINARY, UNARY
 from cosmos_emulator.query.compiler.paths import path_evaluator, slot_evaluator, step_evaluator
 from cosmos_emulator.query.compiler.scope import Constant, Context, Evaluator, Frame, Scope, Test
-from cosmos_emulator.query.errors import QueryError, evaluation_error, not_supported, query_error
+from cosmos_emulator.query.errors import Location, QueryError, evaluation_error, not_supported, query_error
 from cosmos_emulator.query.functions import FUNCTIONS, PLANAR_FUNCTIONS, SEARCH_FUNCTIONS, Evaluated, Function
 from cosmos_emulator.query.functions.function import Call, check_arity
 from cosmos_emulator.query.functions.regex import REGEX_FUNCTIONS
@@ -94,10 +94,12 @@ class ExpressionCompiler:
             case syntax.Identifier():
                 return slot_evaluator(self._scope.resolve(node))
             case syntax.Index(target=target, index=index):
-                # Only constants are indexes (azure-cosmos-dotnet-v3, LinqSQLTranslationBaselineTest).
-                if any(isinstance(part, syntax.Identifier | syntax.Subquery) for part in syntax.walk(index)):
+                of = self.compile(target)
+                literal = index.operand if isinstance(index, syntax.Unary) else index
+                if not isinstance(literal, syntax.Literal | syntax.Parameter):
                     raise not_supported("member indexer", node.location)
-                return step_evaluator(self.compile(target), self.compile(index))
+                step = self.compile(index)
+                return _folded(step_evaluator(of, step), [of, step])
             case syntax.Unary():
                 return self._unary(node)
             case syntax.Binary():
@@ -124,21 +126,12 @@ class ExpressionCompiler:
 
     def _compound(self, node: Expression) -> Evaluator:
         match node:
-            case syntax.Coalesce(left=left, right=right):
-                return coalesce(self.compile(left), self.compile(right))
-            case syntax.Conditional(test=test, then=then, otherwise=otherwise):
-                return conditional(self.compile(test), self.compile(then), self.compile(otherwise))
-            case syntax.Between(value=value, low=low, high=high):
-                return between(self.compile(value), self.compile(low), self.compile(high))
-            case syntax.In(value=value, choices=choices):
-                return membership(self.compile(value), [self.compile(choice) for choice in choices])
-            case syntax.Like(value=value, pattern=pattern, escape=escape):
-                return like(self.compile(value), self.compile(pattern), escape)
             case syntax.ArrayLiteral():
                 return self._array(node)
             case syntax.ObjectLiteral():
                 return self._object(node)
-        raise not_supported(type(node).__name__, node.location)
+        parts = [self.compile(child) for child in syntax.children(node)]
+        return _folded(_combined(node, parts), parts)
 
     def _property(self, node: syntax.Property) -> Evaluator:
         if self._aggregates is not None and self._aggregates.is_below_key(node.target):
@@ -159,7 +152,7 @@ class ExpressionCompiler:
         else:
             evaluate = self.compile(target)
         for name in names:
-            evaluate = step_evaluator(evaluate, Constant(name))
+            evaluate = _folded(step_evaluator(evaluate, Constant(name)), [evaluate])
         return evaluate
 
     def _unary(self, node: syntax.Unary) -> Evaluator:
@@ -182,19 +175,25 @@ class ExpressionCompiler:
         return _folded(evaluate, elements)
 
     def _object(self, node: syntax.ObjectLiteral) -> Evaluator:
+        names = [name for name, _ in node.members]
+        for name in {name: None for name in names if names.count(name) > 1}:
+            self._context.add_error(repeated(name, node.location))
         members = [(name, self.projected(member)) for name, member in node.members]
         return _folded(object_evaluator(members), [member for _, member in members])
 
     def _function(self, node: syntax.FunctionCall) -> Evaluator:
         if node.name in AGGREGATES:
+            if len(node.arguments) != 1:
+                message = f"The {node.name} function requires 1 argument(s)."
+                raise query_error("SC2050", message, node.location)
             if self._aggregates is None:
                 raise not_supported(f"{node.name} outside of the SELECT list", node.location)
             return slot_evaluator(self._aggregates.slot_for(node))
         context = self._context
+        arguments = [self.compile(argument) for argument in node.arguments]
         more = None if context.functions is None else context.functions.function(node, context.parameters)
         if more is not None:
-            return call_evaluator(more, [self.compile(argument) for argument in node.arguments])
-        arguments = [self.compile(argument) for argument in node.arguments]
+            return call_evaluator(more, arguments)
         function = self._known(node)
         call = self._call(function)
         evaluate = call_evaluator(call, arguments)
@@ -214,10 +213,11 @@ class ExpressionCompiler:
         if function is None:
             reason = (
                 "is a search function, which is not supported here"
-                if node.name in SEARCH_FUNCTIONS
+                if node.name in SEARCH_FUNCTIONS and self._context.functions is None
                 else "is not a recognized built-in function name"
             )
-            raise query_error("SC2005", f"'{node.written or node.name}' {reason}.", node.location)
+            start, name = node.location.start, node.written or node.name
+            raise query_error("SC2005", f"'{name}' {reason}.", Location(start, start + len(name)))
         check_arity(function, node)
         return function
 
@@ -258,6 +258,21 @@ class ExpressionCompiler:
         return lambda frame: evaluate(frame) is True
 
 
+def _combined(node: Expression, parts: list[Evaluator]) -> Evaluator:
+    match node:
+        case syntax.Coalesce():
+            return coalesce(*parts)
+        case syntax.Conditional():
+            return conditional(*parts)
+        case syntax.Between():
+            return between(*parts)
+        case syntax.In():
+            return membership(parts[0], parts[1:])
+        case syntax.Like(escape=escape):
+            return like(parts[0], parts[1], escape)
+    raise not_supported(type(node).__name__, node.location)
+
+
 def object_evaluator(members: Sequence[tuple[str, Evaluator]]) -> Evaluator:
     """Compile an object of its defined members."""
 
@@ -270,6 +285,11 @@ def object_evaluator(members: Sequence[tuple[str, Evaluator]]) -> Evaluator:
         return row
 
     return evaluate
+
+
+def repeated(name: str, location: Location) -> QueryError:
+    """Return the error for a property that an object or row has twice."""
+    return query_error("SC2022", f"Object creation error, property name '{name}' specified more than once.", location)
 
 
 def _folded(evaluate: Evaluator, operands: Sequence[Evaluator]) -> Evaluator:

@@ -9,7 +9,7 @@ from cosmos_emulator.query import syntax
 from cosmos_emulator.query.aggregates import AGGREGATES, Accumulator
 from cosmos_emulator.query.compiler.expressions import ExpressionCompiler
 from cosmos_emulator.query.compiler.scope import Context, Evaluator, Frame, Scope
-from cosmos_emulator.query.errors import query_error
+from cosmos_emulator.query.errors import QueryError, query_error
 from cosmos_emulator.query.ordering import SortKey, sort_key
 from cosmos_emulator.query.printer import printed
 from cosmos_emulator.query.sizes import Memory
@@ -42,6 +42,10 @@ class Grouping:
     """The slots of the keys' values in the frame of a group."""
     dropped: tuple[int, ...]
     """The slots of items, which a group does not keep."""
+    is_top: bool
+    """Whether the groups are those of the whole query, where an aggregate cannot have a subquery."""
+    firsts: dict[Expression, int] = field(default_factory=dict)
+    """The slots of expressions that have the value of the group's first row."""
     calls: dict[FunctionCall, int] = field(default_factory=dict)
     arguments: list[Evaluator] = field(default_factory=list)
     order: list[tuple[Evaluator, bool]] = field(default_factory=list)
@@ -55,20 +59,16 @@ class Grouping:
         return self.calls[call]
 
     def slot_of_key(self, node: Expression) -> int | None:
-        """Return the slot of a GROUP BY expression; None for others."""
-        return self.key_slots.get(node)
+        """Return the slot of a GROUP BY expression, or of the first row's value; None for others."""
+        return self.key_slots.get(node, self.firsts.get(node))
 
     def is_below_key(self, node: Expression) -> bool:
         """Return whether the path is a GROUP BY expression, or extends one."""
         return node in self.key_slots or _below_grouped(node, tuple(self.key_slots))
 
     def _argument(self, call: FunctionCall) -> Evaluator:
-        if len(call.arguments) != 1:
-            message = f"The {call.name} function requires 1 argument(s)."
-            raise query_error("SC2050", message, call.location)
-        nested = (syntax.Subquery, FunctionCall)
         for node in syntax.walk(call.arguments[0]):
-            if isinstance(node, nested) and (isinstance(node, syntax.Subquery) or is_aggregate(node)):
+            if is_aggregate(node) or (self.is_top and isinstance(node, syntax.Subquery)):
                 message = "Cannot perform an aggregate function on an expression containing an aggregate or a subquery."
                 raise query_error("SC2101", message, call.location)
         return self.compiler.compile(call.arguments[0])
@@ -98,6 +98,8 @@ class Grouping:
 
     def _kept(self, frame: Frame, values: Sequence[JsonOrUndefined], memory: Memory) -> Frame:
         kept = list(frame)
+        for node, slot in self.firsts.items():
+            kept[slot] = self.compiler.compile(node)(frame)
         for slot in self.dropped:
             kept[slot] = UNDEFINED
         for slot, value in zip(self.key_slots.values(), values, strict=True):
@@ -114,15 +116,19 @@ def _by(evaluate: Evaluator) -> Callable[[tuple[Frame, list[Accumulator]]], Sort
 def compile_grouping(query: Query, context: Context, scope: Scope, compiler: ExpressionCompiler) -> Grouping | None:
     """Return the grouping of a query; None without GROUP BY and aggregates.
 
-    Raises 400 for `SELECT *` with GROUP BY (SC2041), and for a selected property that is neither aggregated nor in
-    GROUP BY (SC2102).
+    Errors are `SELECT *` with GROUP BY (SC2041), and a selected property that is neither aggregated nor in GROUP BY
+    (SC2102).
     """
     if not query.group_by and not has_aggregates(query):
         return None
     if isinstance(query.select, syntax.SelectStar):
-        raise query_error("SC2041", "'SELECT *' is not allowed with GROUP BY.", query.group_by[0].location)
+        message = "'SELECT *' is not allowed with GROUP BY."
+        context.add_error(query_error("SC2041", message, query.select.location))
+    position = _position(query)
     for expression in syntax.selected(query.select):
-        _check_grouped(expression, query.group_by, scope)
+        if expression != position:
+            for error in ungrouped(expression, query.group_by, scope, "SC2102", "select list"):
+                context.add_error(error)
     group_by = list(dict.fromkeys(query.group_by))
     # Paths of a subquery can begin at any alias.
     has_subquery = any(
@@ -134,21 +140,40 @@ def compile_grouping(query: Query, context: Context, scope: Scope, compiler: Exp
         [compiler.compile(key) for key in group_by],
         {key: context.new_slot() for key in group_by},
         () if has_subquery or not group_by else tuple(scope.slots.values()),
+        scope.is_top,
+        {} if position is None else {position: context.new_slot()},
     )
 
 
-def _check_grouped(node: Expression, group_by: tuple[Expression, ...], scope: Scope) -> None:
+def _position(query: Query) -> Expression | None:
+    """Return `_rid` in `SELECT c._rid, […] AS orderByItems, …`, the query with which clients merge ordered groups."""
+    match query.select:
+        case syntax.SelectList(
+            items=(
+                syntax.SelectItem(expression=syntax.Property(name="_rid") as rid),
+                syntax.SelectItem(alias=alias),
+                *_,
+            )
+        ) if query.group_by and alias == "orderByItems":
+            return rid
+    return None
+
+
+def ungrouped(
+    node: Expression, group_by: tuple[Expression, ...], scope: Scope, code: str, clause: str
+) -> Iterator[QueryError]:
+    """Yield an error for each property of an expression that is neither aggregated nor in GROUP BY."""
     if node in group_by or is_aggregate(node):
         return
     if not isinstance(node, syntax.Identifier | syntax.Property):
         for child in syntax.children(node):
-            _check_grouped(child, group_by, scope)
+            yield from ungrouped(child, group_by, scope, code, clause)
     elif not _below_grouped(node, group_by) and _is_local(node, scope):
         message = (
-            f"Property reference '{printed(node)}' is invalid in the select list because it is not contained in "
+            f"Property reference '{printed(node)}' is invalid in the {clause} because it is not contained in "
             "either an aggregate function or the GROUP BY clause."
         )
-        raise query_error("SC2102", message, node.location)
+        yield query_error(code, message, node.location)
 
 
 def _is_local(node: Expression, scope: Scope) -> bool:

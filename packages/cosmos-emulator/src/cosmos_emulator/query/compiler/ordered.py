@@ -10,9 +10,10 @@ from operator import attrgetter
 from typing import Final, NamedTuple, TypeAlias
 
 from cosmos_emulator.query import syntax
-from cosmos_emulator.query.compiler.scope import ITEM_SLOT, Evaluator, Frame
+from cosmos_emulator.query.compiler.grouping import ungrouped
+from cosmos_emulator.query.compiler.scope import ITEM_SLOT, Context, Evaluator, Frame, Scope
 from cosmos_emulator.query.compiler.selection import Selection
-from cosmos_emulator.query.errors import evaluation_error, not_supported, query_error
+from cosmos_emulator.query.errors import evaluation_error, not_ordered
 from cosmos_emulator.query.functions.arrays import document_id
 from cosmos_emulator.query.ordering import SortKey, sort_key
 from cosmos_emulator.query.resume import ResumeFilter
@@ -205,25 +206,28 @@ def _malformed() -> Exception:
     return evaluation_error("The continuation token is malformed: it does not contain a position of this query.")
 
 
-def compile_ordering(query: Query, selection: Selection, resume: ResumeFilter | None = None) -> Ordering | None:
+def compile_ordering(
+    query: Query, selection: Selection, context: Context, scope: Scope, resume: ResumeFilter | None = None
+) -> Ordering | None:
     """Return the compiled ORDER BY; None without it or for a single aggregate row.
 
-    The groups of GROUP BY sort themselves. Raises 400 for an expression that is neither a path nor a UDF call (error
-    2206 of the service), and with GROUP BY for one that is not in it.
+    The groups of GROUP BY sort themselves. Raises 400 for an expression that is neither a path nor a UDF call (2206);
+    with GROUP BY, one that is not in it is an error (SC2103).
     """
     if resume is not None and (len(resume.values) != len(query.order_by) or selection.grouping is not None):
         raise evaluation_error("The resumeFilter must have a value for each item of ORDER BY.")
     if not query.order_by:
         return None
-    for item in query.order_by:
-        if query.group_by and item.expression not in query.group_by:
-            raise not_supported("ORDER BY an expression that is not in GROUP BY", item.location)
-        if not _is_path(item.expression) and not isinstance(item.expression, syntax.UdfCall):
-            message = "Unsupported ORDER BY clause. ORDER BY item expression could not be mapped to a document path."
-            raise query_error("SC2206", message, item.location)
     grouping = selection.grouping
     compiler = selection.compiler if grouping is None else selection.compiler.with_aggregates(grouping)
+    for item in query.order_by:
+        if query.group_by or (grouping is not None and not _is_path(item.expression)):
+            for error in ungrouped(item.expression, query.group_by, scope, "SC2103", "ORDER BY clause"):
+                context.add_error(error)
     keys = [compiler.compile(item.expression) for item in query.order_by]
+    ordered = (_is_path(item.expression) or isinstance(item.expression, syntax.UdfCall) for item in query.order_by)
+    if not context.has_errors and not all(ordered):
+        raise not_ordered()
     if grouping is not None:
         if query.group_by:
             grouping.order = [*zip(keys, (item.descending for item in query.order_by), strict=True)]

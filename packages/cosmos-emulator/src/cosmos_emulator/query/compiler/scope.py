@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from cosmos_emulator.query.errors import QueryError, query_error, together
+from cosmos_emulator.query.errors import Location, QueryError, query_error, together
 from cosmos_emulator.query.functions.regex import RegexFunctions
 from cosmos_emulator.query.syntax import Identifier, MoreFunctions, Parameter, PathCollection, UdfCall
 from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined
@@ -98,15 +98,23 @@ class Context:
     _errors: list[QueryError] | None = None
 
     @contextmanager
-    def all_errors(self) -> Iterator[None]:
-        """Collect the errors of the expressions that are compiled in this block, and raise them together."""
+    def all_errors(self, select: Location) -> Iterator[None]:
+        """Collect the errors of the expressions that are compiled in this block, and raise them together.
+
+        The errors of `select` come last.
+        """
         self._errors = []
         try:
             yield
         except QueryError as error:
             self._errors.append(error)
         if self._errors:
-            raise together(self._errors)
+            raise together(self._errors, select)
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether there are collected errors."""
+        return bool(self._errors)
 
     def add_error(self, error: QueryError) -> None:
         """Collect an error of an expression, or raise it outside of `all_errors`."""

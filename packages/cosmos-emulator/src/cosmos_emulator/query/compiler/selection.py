@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 
 from cosmos_emulator.query import syntax
-from cosmos_emulator.query.compiler.expressions import ExpressionCompiler, object_evaluator
+from cosmos_emulator.query.compiler.expressions import ExpressionCompiler, object_evaluator, repeated
 from cosmos_emulator.query.compiler.grouping import Grouping, compile_grouping
 from cosmos_emulator.query.compiler.scope import Binder, Context, Evaluator, Frame, Scope, Test
 from cosmos_emulator.query.compiler.sources import compile_sources
@@ -139,7 +139,7 @@ def _list(select: syntax.SelectList, compiler: ExpressionCompiler) -> Evaluator:
     members: dict[str, Evaluator] = {}
     for name, item in select.named():
         if name in members:
-            raise not_supported(f"property '{name}' twice in the SELECT list", item.location)
+            raise repeated(name, item.location)
         members[name] = compiler.projected(item.expression)
     return object_evaluator(list(members.items()))
 

@@ -53,7 +53,7 @@ class Function:
 def check_arity(function: Function, call: FunctionCall) -> None:
     """Raise 400 if the call has too few or too many arguments."""
     if not function.takes(len(call.arguments)):
-        message = f"The {call.name} function requires {function.arity()} argument(s)."
+        message = f"The {call.written or call.name} function requires {function.arity()} argument(s)."
         raise query_error("SC2050", message, call.location)
 
 

@@ -21,6 +21,7 @@ from cosmos_emulator.query.values import (
 )
 
 _RANDOM_BITS = 53
+_MOST_DIGITS = 300  # of ROUND
 
 
 def _real(compute: Callable[..., Number]) -> Callable[..., Number | Undefined]:
@@ -44,6 +45,15 @@ def round_half_away(value: float) -> float:
     if not math.isfinite(value) or value.is_integer():
         return value
     return math.copysign(math.floor(abs(value) + 0.5), value)
+
+
+def _round(value: float, digits: float = 0.0) -> float:
+    if digits == 0:
+        return round_half_away(value)
+    if not digits.is_integer() or abs(digits) > _MOST_DIGITS:
+        return math.nan
+    scale = math.pow(10, digits)
+    return round_half_away(value * scale) / scale
 
 
 def _integral(rounding: Callable[[float], Number]) -> Callable[[float], Number]:
@@ -99,7 +109,7 @@ NUMBER_FUNCTIONS = table(
     Function("POWER", _real(math.pow), 2, 2),
     Function("RADIANS", _real(math.radians), 1, 1),
     Function("RAND", rand, 0, 0, Evaluated.PER_ROW),
-    Function("ROUND", _real(round_half_away), 1, 1),
+    Function("ROUND", _real(_round), 1, 2),
     Function("SIGN", _real(_sign), 1, 1),
     Function("SIN", _real(math.sin), 1, 1),
     Function("SQRT", _real(math.sqrt), 1, 1),
