@@ -105,6 +105,7 @@ async def test_conditions_apply_to_databases_containers_and_scripts(
     etag = (await send("GET")).headers["etag"]
 
     assert (await send("GET", If_None_Match=etag)).status == 304
+    assert (await send("GET", If_None_Match="*")).status == 304
     if body is not None:
         assert (await send("PUT", If_Match='"stale"')).status == 412
         replaced = await send("PUT", If_Match=etag)

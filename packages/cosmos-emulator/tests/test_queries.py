@@ -825,6 +825,25 @@ async def test_a_partial_range_supports_aggregates_and_orders(
     assert await rows(spread, query, feed_range=one_key) == expected
 
 
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("SELECT VALUE s.n FROM (SELECT * FROM c WHERE c.n > 30) s ORDER BY s.n DESC", [35, 34, 33, 32, 31]),
+        ("SELECT VALUE s.n FROM (SELECT VALUE c FROM c WHERE c.n > 33) AS s ORDER BY s.n", [34, 35]),
+        ("SELECT VALUE s.m FROM (SELECT c.n AS m FROM c WHERE c.n > 33) AS s ORDER BY s.m", [34, 35]),
+        ("SELECT VALUE c.n FROM c WHERE c.n < 2 ORDER BY c.list[0]", [1, 0]),
+    ],
+)
+async def test_rows_of_a_subquery_and_array_elements_have_an_order(
+    spread: ContainerProxy, query: str, expected: list[int]
+) -> None:
+    for number in (0, 1):
+        await spread.upsert_item({"id": str(number), "pk": NAMES[number], "n": number, "list": [-number]})
+
+    assert await rows(spread, query) == expected
+    assert await rows(spread, query, max_item_count=1) == expected
+
+
 async def test_a_udf_is_called_in_select_where_and_order_by(spread: ContainerProxy, emulator: Any) -> None:
     emulator.settings.lenient_order_by = True
     body = "function twice(n) { return n === undefined ? undefined : 2 * n; }"

@@ -88,6 +88,10 @@ SALES = [
         ("SELECT VALUE c.r FROM c GROUP BY c.r OFFSET 1 LIMIT 1", ["y"]),
         ("SELECT TOP 1 VALUE c['r'] FROM c GROUP BY c.r", ["x"]),
         ("SELECT VALUE COUNT(1) FROM c ORDER BY c.n", [4]),
+        (
+            "SELECT VALUE (SELECT VALUE SUM((SELECT VALUE MAX(n) FROM n IN x)) FROM x IN (SELECT VALUE [[2], [c.n]])) FROM c",
+            [3, 4, 5, 6],
+        ),
         ("SELECT VALUE c.r FROM c GROUP BY c.r ORDER BY c.r DESC", ["y", "x"]),
         (
             "SELECT VALUE [c.r, c.k] FROM c GROUP BY c.k, c.r ORDER BY c.r, c.k DESC",

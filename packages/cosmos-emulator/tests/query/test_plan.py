@@ -119,6 +119,17 @@ def test_rewritten_queries_run(text: str) -> None:
     assert rows(rewritten, [{"_rid": "a", "k": 1, "key": 5}]) is not None
 
 
+def test_ordered_groups_have_keys_to_merge_by() -> None:
+    found = plan("SELECT c.k FROM c GROUP BY c.k ORDER BY c.k DESC")["queryInfo"]
+    assert (found["orderBy"], found["groupByExpressions"]) == (["Descending"], ["c.k"])
+
+    items = [{"_rid": "a", "k": 1}, {"_rid": "b", "k": 2}, {"_rid": "c", "k": 1}]
+    assert rows(found["rewrittenQuery"].replace(FILTER, "true"), items) == [
+        {"_rid": "b", "orderByItems": [{"item": 2}], "payload": {"groupByItems": [{"item": 2}], "payload": {"k": 2}}},
+        {"_rid": "a", "orderByItems": [{"item": 1}], "payload": {"groupByItems": [{"item": 1}], "payload": {"k": 1}}},
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

@@ -18,5 +18,5 @@ def read(
     """Read an item (200, or 304 if unchanged). Raises 404."""
     item = find_item(items, key, reference)
     charge_ru = charges.point_read(len(item.body))
-    unchanged = if_none_match is not None and if_none_match.strip('"') == item.etag.strip('"')
+    unchanged = if_none_match is not None and if_none_match.strip('"') in ("*", item.etag.strip('"'))
     return ItemResult(304 if unchanged else 200, item, charge_ru)

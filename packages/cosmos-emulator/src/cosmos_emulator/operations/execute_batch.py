@@ -104,7 +104,7 @@ class BatchOperation:
             case "Delete":
                 return delete(partition, reference, self.if_match)
         # A read takes either condition (.NET, BatchSinglePartitionKeyTests.cs, BatchSessionTokenProperties...).
-        etag = self.if_none_match or self.if_match
+        etag = self.if_none_match or (None if self.if_match == "*" else self.if_match)
         return read(partition.items, partition.key, reference, partition.charges, etag)
 
 

@@ -82,9 +82,9 @@ def check_if_match(request: Request, resource: Resource) -> None:
 
 
 def is_unchanged(request: Request, resource: Resource) -> bool:
-    """Return whether `If-None-Match` is the current etag."""
+    """Return whether `If-None-Match` is `*` or the current etag."""
     if_none_match = request.headers.get(h.IF_NONE_MATCH)
-    return if_none_match is not None and _same(if_none_match, resource)
+    return if_none_match == "*" or (if_none_match is not None and _same(if_none_match, resource))
 
 
 def _same(etag: str, resource: Resource) -> bool:

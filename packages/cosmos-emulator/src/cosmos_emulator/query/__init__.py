@@ -12,6 +12,7 @@ from cosmos_emulator.query.analysis import (
     Predicate,
     filter_predicates,
     order_by_paths,
+    order_by_steps,
     pinned_values,
     selected_paths,
 )
@@ -59,6 +60,7 @@ __all__ = [
     "filter_predicates",
     "has_aggregates",
     "order_by_paths",
+    "order_by_steps",
     "parse",
     "parse_computed",
     "pinned_values",

@@ -17,10 +17,14 @@ from cosmos_emulator.query.compiler.comparisons import MIRRORED
 from cosmos_emulator.query.compiler.expressions import ExpressionCompiler, Rows
 from cosmos_emulator.query.compiler.scope import ITEM_SLOT, Constant, Context, Scope, Test
 from cosmos_emulator.query.compiler.selection import set_dialect
+from cosmos_emulator.query.features import combining_input
+from cosmos_emulator.query.rewriting import first_alias
 from cosmos_emulator.query.syntax import PLAIN, Dialect, Expression, FunctionCall, Query
 from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined, identity
 
 Path: TypeAlias = "tuple[str, ...]"
+Steps: TypeAlias = "tuple[str | int, ...]"
+"""A path, also into array elements."""
 PredicateOperator: TypeAlias = OneOf[
     "=", "!=", "<", "<=", ">", ">=", "IN", "STARTSWITH", "ENDSWITH", "CONTAINS", "STRINGEQUALS", "IS_DEFINED"
 ]
@@ -275,3 +279,53 @@ def order_by_paths(query: Query) -> list[tuple[Path, bool]] | None:
     paths = [(reader.path(item.expression), item.descending) for item in query.order_by]
     known = [(path, descending) for path, descending in paths if path]
     return known if known and len(known) == len(paths) else None
+
+
+def order_by_steps(query: Query) -> list[tuple[Steps, bool]] | None:
+    """Return like `order_by_paths`, also for array elements and for rows of FROM subqueries that are parts of items.
+
+    The service orders `SELECT VALUE s FROM (SELECT * FROM c) s ORDER BY s.n` and `ORDER BY c.a[0]` (dotnet/efcore,
+    the functional tests of the Cosmos provider).
+    """
+    found = [(_steps_of(item.expression, query), item.descending) for item in query.order_by]
+    known = [(steps, descending) for steps, descending in found if steps]
+    return known if known and len(known) == len(found) else None
+
+
+def _steps_of(node: Expression, query: Query) -> Steps | None:
+    """Return the steps from the item to the value of a path, if it starts at the first source."""
+    steps: list[str | int] = []
+    while isinstance(node, syntax.Property | syntax.Index):
+        if isinstance(node, syntax.Property):
+            steps.insert(0, node.name)
+        elif isinstance(node.index, syntax.Literal) and type(node.index.value) is int:
+            steps.insert(0, node.index.value)
+        else:
+            return None
+        node = node.target
+    first = query.sources[0] if query.sources else None
+    if first is None or first.iterate or not isinstance(node, syntax.Identifier):
+        return None
+    if node.name == _item_alias(query):
+        return tuple(steps)
+    rows = first.collection
+    if node.name != first.alias or not isinstance(rows, syntax.SubqueryCollection) or combining_input(query):
+        return None
+    return _steps_in_row(rows.query, tuple(steps))
+
+
+def _steps_in_row(query: Query, steps: Steps) -> Steps | None:
+    match query.select:
+        case syntax.SelectStar() if len(query.sources) == 1:
+            node: Expression = syntax.Identifier(first_alias(query))
+        case syntax.SelectValue(expression=expression):
+            node = expression
+        case syntax.SelectList() if steps:
+            named = {name: item.expression for name, item in query.select.named()}
+            if steps[0] not in named:
+                return None
+            node, steps = named[str(steps[0])], steps[1:]
+        case _:
+            return None
+    start = _steps_of(node, query)
+    return None if start is None else start + steps

@@ -9,7 +9,7 @@ from typing import Final
 
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.indexing import IndexingPolicy
+from cosmos_emulator.indexing import IndexingPolicy, Step
 from cosmos_emulator.json_text import Json, JsonObject
 from cosmos_emulator.partitioning.partition_keys import PartitionKeyDefinition
 from cosmos_emulator.query import (
@@ -26,6 +26,7 @@ from cosmos_emulator.query import (
     compile_query,
     filter_predicates,
     order_by_paths,
+    order_by_steps,
     parse,
     query_plan,
     query_ranges,
@@ -113,8 +114,10 @@ class QueryText:
 
     def order_is_served(self, policy: IndexingPolicy) -> bool:
         """Return whether an index provides the order of the query."""
-        paths = self.order()
-        return paths is not None and policy.serves_order_by(paths)
+        found = order_by_steps(self.query)
+        return found is not None and policy.serves_order_by(
+            [(tuple(Step.ELEMENT if type(step) is int else str(step) for step in steps), down) for steps, down in found]
+        )
 
 
 def parse_query_body(body: bytes, dialect: Dialect = PLAIN) -> QueryText:
