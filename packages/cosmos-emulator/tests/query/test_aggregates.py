@@ -89,8 +89,9 @@ SALES = [
         ("SELECT TOP 1 VALUE c['r'] FROM c GROUP BY c.r", ["x"]),
         ("SELECT VALUE COUNT(1) FROM c ORDER BY c.n", [4]),
         (
-            "SELECT VALUE (SELECT VALUE SUM((SELECT VALUE MAX(n) FROM n IN x)) FROM x IN (SELECT VALUE [[2], [c.n]])) FROM c",
-            [3, 4, 5, 6],
+            "SELECT VALUE (SELECT VALUE SUM((SELECT VALUE MAX(y) FROM y IN x)) "
+            "FROM x IN (SELECT VALUE [[c.n]])) FROM c",
+            [1, 2, 3, 4],
         ),
         ("SELECT VALUE c.r FROM c GROUP BY c.r ORDER BY c.r DESC", ["y", "x"]),
         (

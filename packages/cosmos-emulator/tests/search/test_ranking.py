@@ -115,6 +115,7 @@ async def test_full_text_search_ranks_by_bm25(database: DatabaseProxy, pk: str |
 
     assert await found(BY_TEXT) == by_text("red", "bicycle")[:10]
     assert await found("ORDER BY RANK FullTextScore(c.t, @w)") == by_text("red")[:10]
+    assert await found("""ORDER BY RANK FullTextScore({"a": c.t}["a"], "red")""") == by_text("red")[:10]
     phrase = "ORDER BY RANK FullTextScore(c.t, 'red bicycle')"
     assert set((await found(phrase))[:8]) == set(by_text("red bicycle")[:8])
     if pk is not None:  # the order of equal scores is that of creation

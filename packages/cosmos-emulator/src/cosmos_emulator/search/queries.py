@@ -139,10 +139,15 @@ def without_order(query: Query) -> Query:
 
 
 def path_of(node: Expression, parameters: Mapping[str, Json]) -> tuple[Expression, Names]:
-    """Return the start of a path, such as an alias, and the names after it; LangChain uses `c[@name]`."""
+    """Return the start of a path, such as an alias, and the names after it.
+
+    LangChain uses `c[@name]`, and LINQ `{"a": c.t}["a"]` after a Select.
+    """
     names: list[str] = []
     while True:
         match node:
+            case syntax.Property(target=syntax.ObjectLiteral(members=members), name=name) if name in dict(members):
+                target = dict(members)[name]
             case syntax.Property(target=target, name=name):
                 names.append(name)
             case syntax.Index(target=target, index=syntax.Parameter(name=parameter)) if isinstance(
