@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import asyncio
 import math
+import time
 from typing import Any
 
 import pytest
 from azure.cosmos import CosmosClient
 from azure.cosmos.aio import ContainerProxy, DatabaseProxy
 from cosmos_emulator import CosmosEmulator
-from cosmos_emulator.reads import execution
+from cosmos_emulator.operations import query_items
+from cosmos_emulator.reads import execution, paging
 from cosmos_emulator.reads.index_selection import IndexAccess
 from cosmos_emulator.search.texts import bm25, occurrences, terms
 from tests.errors import fails_with
@@ -243,6 +245,19 @@ async def test_a_search_sees_the_latest_items(database: DatabaseProxy) -> None:
     await container.upsert_item({"id": "new", "pk": "p", "t": "a house"})
     assert await ids(container, query, partition_key="p") == names(2, 3)
     assert await ids(container, contains, partition_key="p") == []
+
+
+async def test_the_time_to_import_libraries_is_not_that_of_the_first_search(
+    database: DatabaseProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    container = await create(database)
+    await container.create_item({"id": "a", "pk": "p", "t": "red"})
+    monkeypatch.setattr(paging, "MAX_PAGE_S", 0.3)
+    monkeypatch.setattr(query_items, "load_libraries", lambda: time.sleep(0.4))  # instead of the import, once
+
+    query = "SELECT VALUE c.id FROM c WHERE FullTextContains(c.t, 'red') AND FullTextContains(c.t, c.t)"
+
+    assert await ids(container, query, partition_key="p") == ["a"]
 
 
 async def test_a_search_in_one_partition_key_uses_only_its_items(database: DatabaseProxy) -> None:

@@ -121,7 +121,9 @@ class _AllVersions:
             "id": change.id,
             "partitionKey": {name: value for name, value in key if value != {}},
         }
-        return b'{"current":{},"previous":%b,"metadata":%b}' % (change.body, json_text.dump(metadata))
+        # Only a TTL's deletion has no previous version (azure-cosmos-dotnet-v3, AllVersionsAndDeletes/BuilderTests.cs).
+        previous = b"" if change.is_expiry else b'"previous":%b,' % change.body
+        return b'{"current":{},%b"metadata":%b}' % (previous, json_text.dump(metadata))
 
 
 def _outside(reason: str) -> CosmosError:

@@ -36,6 +36,7 @@ from cosmos_emulator.reads.result_page import QueryPage
 from cosmos_emulator.reads.slices import Slice, close, closed_at_end, separately_read
 from cosmos_emulator.reads.udfs import udf_caller
 from cosmos_emulator.reads.unfinished import Unfinished, UnfinishedQuery
+from cosmos_emulator.search.functions import load_libraries
 from cosmos_emulator.store.account import Container
 
 _LEAST_MS: Final = 0.01
@@ -168,6 +169,8 @@ def _page_in_worker(
 
     `wait` is called, without open connections, with the used memory when the time of a request is up.
     """
+    if text.may_search:
+        load_libraries()
     slices = separately_read(slices) if begun is None else begun.reading.slices
     running: PagedQuery | UnfinishedQuery | None = begun
 

@@ -60,6 +60,8 @@ class QueryText:
     dialect: Dialect = PLAIN
     resume: ResumeFilter | None = None
     search: Search | None = None
+    may_search: bool = False
+    """Whether the text has a word of the search functions."""
 
     def compile(self, udfs: UdfCaller | None = None, clock: Clock = time.time) -> CompiledQuery:
         """Compile the query, without the ORDER BY of a search. Raises 400."""
@@ -142,9 +144,10 @@ def parse_query(text: str, parameters: Json, dialect: Dialect = PLAIN) -> QueryT
         raise CosmosError(400, "The parameters of a query must be an array.")
     query, values, lower = parse(text), _parameters(parameters), text.lower()
     search = None
-    if isinstance(dialect.functions, SearchFunctions) and any(word in lower for word in _SEARCH_WORDS):
+    may_search = isinstance(dialect.functions, SearchFunctions) and any(word in lower for word in _SEARCH_WORDS)
+    if isinstance(dialect.functions, SearchFunctions) and may_search:
         search = search_of(query, values, dialect, dialect.functions.policies)
-    return QueryText(query, values, "udf" in lower, dialect, search=search)
+    return QueryText(query, values, "udf" in lower, dialect, search=search, may_search=may_search)
 
 
 def _parameters(parameters: list[Json]) -> dict[str, Json]:

