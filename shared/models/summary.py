@@ -57,7 +57,7 @@ def _parser() -> Markdown:
 def plain_text(markdown: str) -> str:
     """The words outside headings and blocks of code; if there are none, the headings, the code, or the addresses.
 
-    Of Markdown that has too many events before its first word, the plain text is the Markdown.
+    If there is none of these, but a list, a quote, a line or a block of code, it is the Markdown itself.
 
     An image is its alternative text, or its title.
     """
@@ -66,10 +66,11 @@ def plain_text(markdown: str) -> str:
     code: list[str] = []
     # Of images and links without text.
     addresses: list[str] = []
+    # The Markdown, if readers see something of it without text.
+    drawn: list[str] = []
     shown = words
     links: list[tuple[Mapping[str, Any], int]] = []
-    events = markdown_events(markdown)
-    for event in islice(events, _EVENTS):
+    for event in islice(markdown_events(markdown), _EVENTS):
         match event:
             case {"Text": part} | {"Code": part} | {"Html": part} | {"InlineHtml": part}:
                 shown.append(part)
@@ -83,7 +84,10 @@ def plain_text(markdown: str) -> str:
             case {"Start": {"Heading": _}}:
                 shown = headings
             case {"Start": {"CodeBlock": _}}:
-                shown = code
+                shown, drawn = code, [markdown]
+            case "Rule" | {"Start": "Item"} | {"Start": {"BlockQuote": _}}:
+                shown.append(" ")
+                drawn = [markdown]
             case {"End": {"Heading": _}} | {"End": "CodeBlock"}:
                 shown.append(" ")
                 shown = words
@@ -93,6 +97,5 @@ def plain_text(markdown: str) -> str:
                 pass
             case _:
                 shown.append(" ")
-    source = [markdown] if next(events, None) else []
-    found = (" ".join("".join(parts).split()) for parts in (words, headings, code, addresses, source))
+    found = (" ".join("".join(parts).split()) for parts in (words, headings, code, addresses, drawn))
     return next(filterfalse(is_blank, found), "")

@@ -95,7 +95,7 @@ def test_a_letter_can_have_thirty_accents() -> None:
         ("&nbsp;", EMPTY),
         ("&ZeroWidthSpace;&#x3164;", EMPTY),
         ("[a]: http://example.com", EMPTY),
-        ("#\n\n>\n\n---", EMPTY),
+        ("#\n\n[a]: <> '&nbsp;'", EMPTY),
         ("e" + "&#x301;" * 31, "too many accents"),
     ],
 )
@@ -105,7 +105,17 @@ def test_a_post_is_also_checked_as_readers_see_it(content: str, expected: str) -
 
 
 @pytest.mark.parametrize(
-    "content", ["&#x200b;\n\n# Only a heading", "![](https://example.com/a.png)", "```\ncode\n```", "- > 1. " * 14_000]
+    "content",
+    [
+        "*",
+        ">",
+        "---",
+        "```",
+        "&#x200b;\n\n# Only a heading",
+        "![](https://example.com/a.png)",
+        "```\ncode\n```",
+        "- > 1. " * 14_000,
+    ],
 )
 def test_a_post_with_anything_to_see_is_accepted(content: str) -> None:
     assert PostChanges.model_validate({"title": "t", "content": content}).content == content
