@@ -8,7 +8,7 @@ import logging
 import azure.functions as func
 
 from addons import inspector, moderation, openapi, search, web
-from functions import change_feeds, comments, feed, health, likes, posts, users
+from functions import change_feeds, comments, feed, health, likes, posts, unknown, users
 from shared.platform.observability import logs
 from shared.platform.settings import app_settings
 
@@ -20,7 +20,7 @@ if app_settings().auth.users_sign_in and not app_settings().can_sign_in:
     logs.log(logging.ERROR, "sign-in is not enabled", advice="enable App Service authentication; commands return 401")
 
 app = func.FunctionApp(http_auth_level=_COMMANDS)
-for module in (users, posts, comments, likes, feed, health, change_feeds):
+for module in (users, posts, comments, likes, feed, health, change_feeds, unknown):
     app.register_functions(module.bp)
 openapi.register(app)
 web.register(app)

@@ -36,7 +36,7 @@ _PARAMETERS: dict[str, tuple[str, str, JsonObject]] = {
     "cursor": ("query", "The `nextCursor` of the previous page.", _STRING),
     "If-Match": (
         "header",
-        "An `ETag` of the resource since its last edit, or `*`. Likes, comments, and renames of authors do not matter.",
+        "An `ETag` of the resource, or `*`. For PUT and DELETE, likes, comments, and renames of authors do not matter.",
         _STRING | {"pattern": r'^(\*|(W/)?"[^"]*")$'},
     ),
     "If-None-Match": ("header", "The `ETag` of the version that the client has.", _STRING),
@@ -148,7 +148,7 @@ def describe(operations: Sequence[ApiOperation], auth: AuthMode) -> JsonObject:
             "version": "1.0.0",
             "description": "C1 to C4 and Q1 to Q6 are the requests of [Model and partition data on Azure Cosmos DB]("
             "https://learn.microsoft.com/azure/cosmos-db/nosql/model-partition-example). HEAD is answered "
-            "wherever GET is.",
+            "wherever GET is. Of a name that a JSON object repeats, the last value counts.",
         },
         "servers": [{"url": API_PATH}],
         "paths": paths,
@@ -218,7 +218,7 @@ def _parameters(operation: ApiOperation) -> list[JsonObject]:
         "limit": endpoint.paged or endpoint.listed,
         "cursor": endpoint.paged,
         "Idempotency-Key": errors.IdempotencyKeyReused in endpoint.errors,
-        "If-Match": operation.method in {"PUT", "DELETE"},
+        "If-Match": operation.method in {"PUT", "DELETE"} or 304 in operation.statuses,
         "If-None-Match": 304 in operation.statuses,
         SESSION_HEADER: operation.uses_items and not endpoint.listed,
         "traceparent": True,
@@ -274,6 +274,8 @@ def _possible_errors(operation: ApiOperation, auth: AuthMode) -> list[type[Excep
         possible = list(dict.fromkeys(possible))
     if operation.endpoint.body is not None:
         possible += [errors.BodyTooLarge, errors.UnsupportedBody, errors.InvalidFields]
+    if 304 in operation.statuses:
+        possible.append(errors.VersionMismatch)
     if operation.uses_items:
         possible += [errors.RequestRefused, errors.DatabaseThrottled, errors.DatabaseUnavailable, errors.ItemDamaged]
         possible += [errors.ItemTooLarge] if operation.endpoint.body is not None else []

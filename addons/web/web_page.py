@@ -60,7 +60,7 @@ class WebPage(Endpoint):
         scope.session = session
         context = await session.with_or_without_token(lambda: handler(call))
         if context is None:
-            return _missing_page(request)
+            return _error_page(request, 404)
         # In a thread, because a hostile post can take 0.2 s.
         content = await asyncio.to_thread(_render, self.template, _page_variables(request) | context)
         headers = dict(_HEADERS)
@@ -82,13 +82,6 @@ class WebPage(Endpoint):
 async def fragment(template: str, context: Mapping[str, object]) -> Response:
     """Part of a page, for the site's scripts."""
     return Response(await asyncio.to_thread(_render, template, context), "text/html", headers=_HEADERS)
-
-
-def _missing_page(request: func.HttpRequest) -> func.HttpResponse:
-    # The API's clients expect the host's own response, which has no body.
-    if f"{path_of(request).lower()}/".startswith("/api/"):
-        return func.HttpResponse(status_code=404)
-    return _error_page(request, 404)
 
 
 def _error_page(

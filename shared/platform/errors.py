@@ -4,7 +4,7 @@
     ├── MalformedRequest, InvalidFields, BodyTooLarge
     ├── UnsupportedBody: EncodedBody
     ├── NotAuthenticated, Forbidden
-    ├── NotFound
+    ├── PathNotFound, NotFound
     ├── AlreadyExists
     ├── IdempotencyKeyReused, VersionMismatch
     ├── RetryLater: DatabaseThrottled
@@ -98,6 +98,12 @@ class EncodedBody(UnsupportedBody):
     """The body has a Content-Encoding, which the response tells from an unsupported type by its Accept-Encoding."""
 
     detail = "Send the body without a Content-Encoding."
+
+
+class PathNotFound(AppError):
+    """The API has no such path, or the path has no such method."""
+
+    detail = "The API has no such path, or the path has no such method."
 
 
 class NotFound(AppError):

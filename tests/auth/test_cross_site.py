@@ -87,7 +87,17 @@ async def test_no_origin_gets_permission(ada: Api, user: Json, method: str) -> N
     answer = await ada.create_post(user["id"], "A title", "Some content.", {"Origin": ORIGIN})
 
     assert (preflight.status, permissions) == (404, [])
-    assert [name for name in answer.headers if name.startswith("access-control-")] == []
+    assert [name for name in answer.headers if name.startswith("access-control-allow-")] == []
+
+
+async def test_the_pages_of_a_permitted_origin_can_read_all_headers(ada: Api, user: Json) -> None:
+    """The platform sends the permissions, but not this header."""
+    created = await ada.create_post(user["id"], "A title", "Some content.", {"Origin": ORIGIN})
+    refused = await ada.create_post("unknown", "A title", "Some content.", {"Origin": ORIGIN})
+
+    for answer in (created, refused):
+        readable = {name.strip().lower() for name in answer.headers["access-control-expose-headers"].split(",")}
+        assert readable == {"etag", "location", "retry-after", "x-ms-request-charge", "x-ms-session-token"}
 
 
 async def test_private_queries_of_other_sites_are_refused_unless_someone_follows_a_link(ada: Api, user: Json) -> None:

@@ -58,6 +58,28 @@ async def test_a_stale_if_match_is_rejected(api: Api, resource: Resource) -> Non
             assert (answer.status, answer.body["title"]) == (412, "Version mismatch"), stale
 
 
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+async def test_a_query_holds_only_for_the_representation_that_if_match_names(api: Api, method: str) -> None:
+    """https://www.rfc-editor.org/rfc/rfc9110#section-13.1.1"""
+    author = await api.new_user()
+    post = await api.new_post(author)
+    path, undescribed = f"/api/posts/{post['id']}", Api(api.session, api.url, None)
+    etag = (await api.get_post(post["id"])).etag
+    gzipped = f'{etag[:-1]}-gzip"'
+
+    held = [
+        await undescribed.send(method, path, headers={"If-Match": tag}) for tag in (etag, gzipped, f'"x", {etag}', "*")
+    ]
+    await api.new_like(post, author)
+    missed = [await undescribed.send(method, path, headers={"If-Match": tag}) for tag in (etag, f"W/{etag}", '"stale"')]
+    unknown = await undescribed.send(method, "/api/posts/unknown", headers={"If-Match": etag})
+    feed = await undescribed.send(method, "/api/feed", headers={"If-Match": '"stale"'})
+
+    assert [answer.status for answer in held] == [200] * 4
+    assert [answer.status for answer in missed] == [412] * 3
+    assert (unknown.status, feed.status) == (404, 412)
+
+
 @PUT_AND_DELETE
 async def test_a_current_if_match_is_accepted(api: Api, resource: Resource) -> None:
     etag, commands = await resource(api)
@@ -122,7 +144,7 @@ async def test_a_malformed_if_match_is_rejected(api: Api, resource: Resource, he
 
 
 @pytest.mark.parametrize("name", ["If-Match", "Idempotency-Key"])
-async def test_a_query_ignores_the_headers_of_commands(api: Api, name: str) -> None:
+async def test_a_query_ignores_malformed_headers_of_commands(api: Api, name: str) -> None:
     post = await api.new_post(await api.new_user())
 
     for header in ("", "unquoted" * 40):

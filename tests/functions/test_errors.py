@@ -275,6 +275,12 @@ async def test_unknown_paths_and_methods_return_404(api: Api, method: str, path:
     assert (await api.send(method, path, body={} if method != "GET" else None)).status == 404
 
 
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE"])
+@pytest.mark.parametrize("path", ["/api/nothing", "/api/posts/p/nothing/else", "/API/nothing"])
+async def test_unknown_paths_of_the_api_return_problem_details(api: Api, method: str, path: str) -> None:
+    assert_problem(await api.send(method, path), 404, "Path not found", path)
+
+
 async def test_every_response_forbids_guessing_its_type(api: Api) -> None:
     post = await api.new_post(await api.new_user())
 

@@ -63,8 +63,8 @@ Body = TypeVar("Body", bound=RequestModel | None)
 class Call(Generic[Body]):
     """A parsed request. `if_none_match` may contain `*`. `cursor` is what the endpoint parses, a Cursor by default.
 
-    A command applies to an item whose last edit is in `if_match`, or to any item if that is None. `params` are all
-    query parameters, for those that only one endpoint has.
+    A command applies to an item whose last edit is in `if_match`, a query returns a representation whose ETag is in it,
+    or any if that is None. `params` are all query parameters, for those that only one endpoint has.
     """
 
     caller: Caller
@@ -104,7 +104,7 @@ def parse_call(
         params=request.params,
         limit=_parse_limit(request.params.get("limit")),
         cursor=parse_cursor(request.params["cursor"]) if "cursor" in request.params else None,
-        if_match=_parse_if_match(request) if request.method in _CONDITIONAL else None,
+        if_match=_parse_if_match(request) if request.method in (*QUERY, *_CONDITIONAL) else None,
         if_none_match=tuple(_entity_tags(request.headers.get("If-None-Match", ""))),
         idempotency_key=_parse_idempotency_key(request) if request.method not in (*QUERY, *_CONDITIONAL) else None,
         accepts_gzip=_GZIP.search(request.headers.get("Accept-Encoding", "")) is not None,
@@ -157,19 +157,23 @@ def _parse_limit(text: str | None) -> int:
 
 
 def _parse_if_match(request: func.HttpRequest) -> frozenset[str] | None:
-    """The edits that a PUT or DELETE applies to. With `If-None-Match: *`, there are none, because the item exists."""
+    """The ETags that a query returns, or the edits that a PUT or DELETE applies to.
+
+    With `If-None-Match: *`, these are none, because the item exists.
+    """
     required, excluded = request.headers.get("If-Match", "*").strip(), request.headers.get("If-None-Match", "").strip()
-    if excluded:
+    if excluded and request.method not in QUERY:
         if excluded != "*":
             raise MalformedRequest("Use If-Match to name a version. If-None-Match of a command can only be *.")
         return frozenset()
-    if required == "*":
+    is_valid = _ETAGS.fullmatch(required) is not None
+    if required == "*" or (request.method in QUERY and not is_valid):
         return None
-    if not _ETAGS.fullmatch(required):
+    if not is_valid:
         raise MalformedRequest("If-Match must be one or several ETags, exactly as received, or *.")
     # If-Match compares strongly, so a weak ETag never holds, and it does not depend on the encoding.
     tags = (re.sub(f'{GZIP_SUFFIX}"$', '"', tag) for tag in _entity_tags(required))
-    return frozenset(edit_of(tag) for tag in tags)
+    return frozenset(tags if request.method in QUERY else map(edit_of, tags))
 
 
 def _entity_tags(header: str) -> list[str]:

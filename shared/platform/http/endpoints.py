@@ -37,6 +37,9 @@ from shared.platform.observability.privacy import without_private
 from shared.platform.observability.spans import fail, span
 
 _ERROR, _FAILURE = 400, 500
+# The platform, which answers other origins, does not let their pages read these headers:
+# https://github.com/Azure/azure-mobile-apps-node/pull/325
+_EXPOSED = f"ETag, Location, Retry-After, {SESSION_HEADER}, x-ms-request-charge"
 _ORIGIN = re.compile("[^:]+://[^/?#]*")
 
 # Takes a Call, and returns a Response, or what a subclass of Endpoint documents.
@@ -148,6 +151,8 @@ class Endpoint:
         # Without a lifetime, caches can choose one (https://www.rfc-editor.org/rfc/rfc9111#section-4.2.2).
         is_kept = response.status_code < _ERROR and not self.private
         response.headers.setdefault("Cache-Control", "no-cache" if is_kept else "no-store")
+        if "Origin" in request.headers:
+            response.headers["Access-Control-Expose-Headers"] = _EXPOSED
         if scope.responses:
             response.headers["x-ms-request-charge"] = f"{scope.request_units:.2f}"
         if request.method not in QUERY and (token := str(scope.session)):

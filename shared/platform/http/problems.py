@@ -53,6 +53,7 @@ PROBLEMS: dict[type[Exception], Problem] = {
     errors.MalformedRequest: Problem(400, "Malformed request"),
     errors.NotAuthenticated: Problem(401, "Not authenticated"),
     errors.Forbidden: Problem(403, "Forbidden"),
+    errors.PathNotFound: Problem(404, "Path not found"),
     errors.VersionMismatch: Problem(412, "Version mismatch"),
     errors.BodyTooLarge: Problem(413, "Body too large"),
     errors.UnsupportedBody: Problem(415, "Unsupported body"),

@@ -17,6 +17,7 @@ from typing import Any
 import azure.functions as func
 
 from shared.platform.data.pages import Page
+from shared.platform.errors import VersionMismatch
 from shared.platform.http.calls import GZIP_SUFFIX, Body, Call
 from shared.platform.models import Item, Resource
 
@@ -91,6 +92,8 @@ def no_content() -> Response:
 async def http_response(response: Response, call: Call[Body]) -> func.HttpResponse:
     """Return the response to this call: compressed if that is worth it, or 304 if If-None-Match of a query names it.
 
+    Raises VersionMismatch if If-Match of a query does not name it.
+
     A strong ETag names one encoding (https://www.rfc-editor.org/rfc/rfc9110#section-8.8.3.3), so gzip has another one.
     A 304 has the headers and the type of its representation, because a cache replaces the stored ones
     (https://www.rfc-editor.org/rfc/rfc9111#section-3.2).
@@ -100,6 +103,8 @@ async def http_response(response: Response, call: Call[Body]) -> func.HttpRespon
     if content:
         headers["Vary"] = "Accept-Encoding"
     if response.etag:
+        if call.is_query and call.if_match is not None and response.etag not in call.if_match:
+            raise VersionMismatch
         headers["ETag"] = f'{response.etag[:-1]}{GZIP_SUFFIX}"' if is_compressed else response.etag
         if call.is_query and _is_known(call, headers["ETag"]):
             return func.HttpResponse(status_code=304, headers=headers, mimetype=response.media_type)

@@ -90,13 +90,12 @@ async def test_a_client_can_refuse_compression(site: Site, accepted: str) -> Non
         ("GET", "/API/nope"),
         ("GET", "/api"),
         ("POST", "/api/feed"),
-        ("PUT", "/nope"),
     ],
 )
-async def test_unknown_paths_and_methods_of_the_api_return_an_empty_404(site: Site, method: str, path: str) -> None:
+async def test_unknown_paths_and_methods_of_the_api_have_no_page(site: Site, method: str, path: str) -> None:
     shown = await site.get(path, method=method)
 
-    assert (shown.status, shown.content) == (404, b"")
+    assert (shown.status, shown.headers["content-type"]) == (404, "application/problem+json")
 
 
 async def test_a_post_to_the_front_page_does_nothing(site: Site) -> None:
