@@ -16,9 +16,10 @@ def register(app: func.FunctionApp) -> None:
     if not inspector_settings().inspector:
         return
     # Imported here, because the app should not load them otherwise.
-    from addons.inspector import events, pages, tour
+    from addons.inspector import events, pages, provoked_failures, tour
 
     events.start()
     pages.extend()
+    provoked_failures.shorten()
     app.register_functions(events.bp)
     app.register_functions(tour.bp)

@@ -45,11 +45,11 @@ def visitor_of(request: func.HttpRequest) -> str:
 def _data_attributes(request: func.HttpRequest) -> dict[str, str]:
     """Whether the inspector is open or closed, and the height of its sheet."""
     found = _cookie_of(request)
-    if found is None or found["state"] is None:
-        # The tour shows what its buttons cost.
-        is_tour = f"{urlsplit(request.url).path}/".startswith("/tour/")
-        return {"inspector": "open" if is_tour else "closed", "sheet": "half"}
-    return {"inspector": found["state"], "sheet": found["height"]}
+    chosen = found.groupdict() if found else {}
+    # The tour shows what its buttons cost. A sheet begins as a bar there, because it would cover the text.
+    is_tour = f"{urlsplit(request.url).path}/".startswith("/tour/")
+    state = chosen.get("state") or ("open" if is_tour else "closed")
+    return {"inspector": state, "sheet": "bar" if is_tour else chosen.get("height") or "half"}
 
 
 def _cookie_of(request: func.HttpRequest) -> re.Match[str] | None:

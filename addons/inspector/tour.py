@@ -139,7 +139,7 @@ async def like_tour_post(call: Call[_Command]) -> Response:
 @bp.route(route="tour/comments", methods=["POST"])
 @Endpoint(body=_Command)
 async def write_tour_comments(call: Call[_Command]) -> Response:
-    """Write ten posts with a thousand comments, of which only the missing ones are written."""
+    """Write ten posts with a thousand comments, unless they are there."""
     async with _visiting(call) as visit:
         blog = await open_blog()
         author = await _reader(blog, _commenter(visit))
@@ -177,7 +177,7 @@ async def read_as_another_instance(call: Call[None]) -> Response:
 @bp.route(route="tour/end", methods=["POST"])
 @Endpoint(body=_Command)
 async def end_visit(call: Call[_Command]) -> Response:
-    """End a visit: turn off the emulator's switch, and delete the posts that the visit has written."""
+    """End a visit: turn off the emulator's switch, and delete what the visit has written."""
     _require_back_end(call)
     _visits.end(call.body.visit)
     await SWITCHES.switch("")

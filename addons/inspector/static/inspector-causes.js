@@ -81,19 +81,22 @@ export function merged(groups) {
   });
 }
 
+/** The deliveries that failed, each counted once. */
+const failuresOf = group => new Set(group.deliveries.filter(({ record }) => !record.finished).map(({ record }) => record.number)).size;
+
 /** The charge of fifty likes per like, and of a rename per copy; empty for others. */
 export function perUnit(group) {
-  // A refused request may have added some of its likes, so the price of one would mislead.
-  if (group.failures || group.request.status >= 400) return "";
+  // Repeated work is charged again, so the price of one would mislead.
+  if (group.failures || failuresOf(group) || group.request.status >= 400) return "";
   if (timesOf(group) > 1) return `${ru((group.request.charge + byFeeds(group)) / timesOf(group))} per like.`;
   const copied = sum(copiesOf(operationsOf(group)).map(one => one.items));
   return copied && group.request.name === "C1" ? `${ru(byFeeds(group) / copied)} per copy.` : "";
 }
 
-/** The charges of a command, and whether it is done: "17.96 RU at once, 11,057 RU by the change feeds, done after 1.9 s". */
+/** The charges of a command, and whether it is done: "17.96 RU by the command, 11,057 RU by the change feeds, done after 1.9 s". */
 export function chargesOf(group) {
   const { request, deliveries } = group;
-  const charges = [`${ru(request.charge)} at once`];
+  const charges = [`${ru(request.charge)} by the command`];
   if (deliveries.length) {
     const seconds = (Math.max(...deliveries.map(({ record }) => record.finishedAt)) - request.finishedAt) / 1000;
     charges.push(`${ru(byFeeds(group))} by the change feeds`);
@@ -107,7 +110,7 @@ export function chargesOf(group) {
   return charges.join(", ");
 }
 
-/** One line such as "1 rename: 1,012 copies in posts. 17.96 RU at once, 11,057 RU by the change feeds, done after 1.9 s." */
+/** One line such as "1 rename: 1,012 copies in posts. 17.96 RU by the command, 11,057 RU by the change feeds, done after 1.9 s." */
 export function summaryOf(group) {
   const { request, failures = 0 } = group;
   const { name, method, charge, status } = request;
@@ -120,7 +123,7 @@ export function summaryOf(group) {
   const containers = [...new Set(copies.map(one => one.container))].sort().reverse();
   const places = containers.includes("posts") ? "posts" : containers.join(" and ");
   const refused = sum(operations.filter(one => one.status === 429).map(one => one.count));
-  const failed = new Set(group.deliveries.filter(({ record }) => !record.finished).map(({ record }) => record.number)).size;
+  const failed = failuresOf(group);
   return [
     `${what}${copied ? `: ${count(copied, "copy")} in ${places}` : ""}. ${chargesOf(group)}.`,
     ...(refused ? [`${count(Math.ceil(refused), "request")} got 429, waited and ran again.`] : []),

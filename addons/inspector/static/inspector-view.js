@@ -17,7 +17,7 @@ const TIPS = {
 };
 const FEED_TIP = "The change feed delivers every changed item of a container to a function, at least once. The function updates the copies.";
 
-const OUTCOMES = { 404: "not found (404)", 409: "exists already (409)", 412: "condition not met (412)", 429: "throttled (429)" };
+const OUTCOMES = { 404: "not found (404)", 409: "already exists (409)", 412: "condition not met (412)", 429: "throttled (429)" };
 
 /** Start the view. Returns `show(records, isNew)`. */
 export function startView(drawer) {
@@ -61,12 +61,12 @@ export function startView(drawer) {
   /** Reads that the page repeats by itself, in one line below the others. */
   function fold(background) {
     folded.hidden = !background.length;
-    folded.textContent = `In the background: ${count(background.length, "read")} of the user who is signed in, ${ru(sum(background.map(({ request }) => request.charge)))}`;
+    folded.textContent = `In the background, pages read the signed-in user ${count(background.length, "time")}: ${ru(sum(background.map(({ request }) => request.charge)))}.`;
   }
 
   function mark(group, isNew) {
     for (const [key, { item }] of entries) item.classList.toggle("shown", key === group?.key);
-    diagram.show(group, group ? summaryOf(group) : "Use the blog: the containers that your requests use light up here.", isNew);
+    diagram.show(group, group ? summaryOf(group) : "Use the blog, and see here which containers your requests use.", isNew);
   }
 
   function entry(group) {
@@ -79,7 +79,7 @@ export function startView(drawer) {
     }
     const badge = element("span", { className: "badge", ariaDescription: `${first.method} ${first.path}` }, first.name || first.method);
     article().then(({ requests }) => {
-      if (first.name) badge.ariaDescription = first.name.split(", ").map(one => `${one}: ${figuresOf(requests, one, first.method).title}`).join(". ");
+      if (first.name) badge.ariaDescription = first.name.split(", ").map(one => `${one}, the article's ${one.startsWith("C") ? "command" : "query"}: ${figuresOf(requests, one, first.method).title}`).join(". ");
     });
     const subject = ID.exec(first.path)?.[0] ?? (first.path === "/" ? "front page" : "");
     const failed = first.status >= 400 ? ` status ${first.status}` : "";
@@ -103,7 +103,7 @@ export function startView(drawer) {
   function body(group) {
     const { method, name: requests, charge } = group.request;
     const operations = operationsOf(group);
-    const made = element("div", { className: "body" }, heading("At once", charge), operationTable(operations.filter(one => one.source === "requests")));
+    const made = element("div", { className: "body" }, heading(isCommand(group) ? "The command" : "The request", charge), operationTable(operations.filter(one => one.source === "requests")));
     for (const name of new Set(group.deliveries.map(({ record }) => record.name))) {
       const deliveries = group.deliveries.filter(({ record }) => record.name === name);
       const title = heading(deliveries[0].record.title, sum(deliveries.map(one => one.charge)), FEED_TIP);
@@ -118,8 +118,8 @@ export function startView(drawer) {
 
   function about(deliveries) {
     const [own, total] = [one => one.charge, one => one.record.charge].map(charge => sum(deliveries.map(charge)));
-    const changes = `${count(deliveries.length, "delivery")} · ${count(sum(deliveries.map(one => one.items)), "change")} of this command`;
-    return own < total * 0.995 ? `${changes}, which caused ${number((own / total) * 100)} % of ${ru(total)}` : changes;
+    const changes = `${count(deliveries.length, "delivery")} · ${count(sum(deliveries.map(one => one.items)), "change")} from this command`;
+    return own < total * 0.995 ? `${changes}, which caused ${number((own / total) * 100)}% of ${ru(total)}` : changes;
   }
 
   const heading = (title, charge, tip) => element("h3", {}, text("span", title, "", tip), text("span", ru(charge)));
@@ -127,7 +127,7 @@ export function startView(drawer) {
   function operationTable(operations) {
     // Operations that cost nothing teach nothing, unless they failed.
     const shown = merged(operations.filter(one => one.charge > 0.004 || one.status >= 429));
-    if (!shown.length) return text("p", "No charged database operations: the response came from a cache.", "hint");
+    if (!shown.length) return text("p", "Nothing was charged: the response came from a cache.", "hint");
     const table = element("table");
     table.createTHead().append(row("th", "Operation", "Container", "Partition key", "RU"));
     table.createTBody().append(...shown.map(one => row("td", operation(one), one.container, places(one), ru(one.charge).slice(0, -3))));

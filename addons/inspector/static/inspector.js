@@ -10,11 +10,13 @@ const MOST_RECORDS = 150;
 // The records of this tab, so that a page loads only new ones.
 const LOG = "blog-inspector-log";
 const NOTICES = {
-  lag: "The tour delays the database's replicas. Pages can be two seconds old.",
-  throttle: "The tour limits the database's throughput. Requests can be slow.",
-  faults: "The tour makes the database fail. Copies can be late.",
+  lag: "Somebody is on the tour, which delays the database: what you see can be two seconds old.",
+  throttle: "Somebody is on the tour, which slows down the database: pages can take a while.",
+  faults: "Somebody is on the tour, which makes the database fail: lists and new names can be late.",
 };
 const HEIGHTS = ["low", "half", "high"];
+// As in inspector.css
+const isDocked = matchMedia("(min-width: 68.75rem)");
 
 const root = document.documentElement;
 const drawer = document.querySelector("[data-drawer]");
@@ -34,9 +36,12 @@ function show(isNew) {
   document.dispatchEvent(new CustomEvent("inspector-records", { detail: log.records }));
 }
 
-const isOpen = () => root.dataset.inspector === "open";
+/** On the tour, a sheet is only a bar until a button was pressed. */
+const isBar = () => root.dataset.sheet === "bar" && !isDocked.matches;
+const isOpen = () => root.dataset.inspector === "open" && !isBar();
 
-const COOKIE = /(?:^|; )blog-inspector=([0-9a-f]{16})/;
+const COOKIE = /(?:^|; )blog-inspector=([0-9a-f]{16})(?:-\w+-(\w+))?/;
+const height = () => (root.dataset.sheet === "bar" ? COOKIE.exec(document.cookie)?.[2] ?? "half" : root.dataset.sheet);
 const isFirstPage = !COOKIE.test(document.cookie);
 
 /** Identify the visitor, so that requests are their own, also those before the inspector is opened. */
@@ -46,15 +51,15 @@ function identify(choice = "") {
 }
 
 /** The page and the server read the choice from a cookie, so that the next page does not move when it is shown. */
-function choose(open, height) {
+function choose(open, sheet) {
   root.dataset.inspector = open ? "open" : "closed";
-  root.dataset.sheet = height;
-  toggle.setAttribute("aria-expanded", String(open));
-  identify(`-${root.dataset.inspector}-${height}`);
+  root.dataset.sheet = sheet;
+  identify(`-${root.dataset.inspector}-${sheet}`);
   start();
 }
 
 async function start() {
+  toggle.setAttribute("aria-expanded", String(isOpen()));
   if (isOpen() && !view) {
     view = (await import("./inspector-view.js")).startView(drawer);
     view.show(log.records, false);
@@ -85,7 +90,7 @@ async function poll() {
   timer = setTimeout(poll, isOpen() || isTour ? POLL_MS : CLOSED_POLL_MS);
 }
 
-toggle.addEventListener("click", () => choose(!isOpen(), root.dataset.sheet));
+toggle.addEventListener("click", () => choose(!isOpen(), height()));
 all.addEventListener("change", () => {
   log = { last: 0, all: all.checked, records: [] };
   show(false);
@@ -93,7 +98,7 @@ all.addEventListener("change", () => {
 });
 drawer.addEventListener("keydown", event => {
   if (event.key !== "Escape" || !isOpen()) return;
-  choose(false, root.dataset.sheet);
+  choose(false, height());
   toggle.focus();
 });
 // Dragged, the sheet gets the nearest of its heights; by keyboard, the next one.
@@ -101,12 +106,18 @@ grip.addEventListener("pointerdown", event => grip.setPointerCapture(event.point
 grip.addEventListener("pointermove", event => {
   if (!event.buttons) return;
   const share = 1 - event.clientY / innerHeight;
-  const height = share < 0.3 ? "low" : share < 0.62 ? "half" : "high";
-  if (height !== root.dataset.sheet) choose(true, height);
+  const dragged = share < 0.3 ? "low" : share < 0.62 ? "half" : "high";
+  if (dragged !== root.dataset.sheet) choose(true, dragged);
 });
 grip.addEventListener("click", event => {
   if (!event.detail) choose(true, HEIGHTS[(HEIGHTS.indexOf(root.dataset.sheet) + 1) % HEIGHTS.length]);
 });
+// A button of the tour was pressed.
+document.addEventListener("tour-action", () => {
+  root.dataset.sheet = height();
+  start();
+});
+isDocked.addEventListener("change", start);
 document.addEventListener("visibilitychange", poll);
 if (isFirstPage) identify();
 start();

@@ -6,8 +6,9 @@ import { chargesOf, count, groupsOf, merged, number, perUnit, summaryOf } from "
 const RENEW_MS = 3000;
 const CHECK_MS = 3000;
 const SWITCHES = { ownWrite: "lag", crowd: "throttle", break: "faults" };
+const COMMENTS = 1000;
 const JSON_TYPE = { "Content-Type": "application/json" };
-const NO_EMULATOR = "This step needs this repository's emulator, which `make run` starts. Skip it.";
+const NO_EMULATOR = "This step needs the emulator that `make run` starts. Go on to the next one.";
 
 const tour = document.querySelector("[data-tour]");
 const { postId } = tour.dataset;
@@ -80,7 +81,7 @@ const ACTIONS = {
   },
   async write() {
     await write(measure);
-    return "The post is written, and the change feed copies it.";
+    return "The post is written. The change feed is copying it.";
   },
   like: () => like(1),
   crowd: () => like(3),
@@ -90,7 +91,7 @@ const ACTIONS = {
   },
   async rename() {
     const { username } = await measure("PUT", "/tour/name");
-    return `The author is now ${username}, and the change feed renames the comments.`;
+    return `The author is now ${username}. The change feed is renaming the comments.`;
   },
   async ownWrite() {
     post ??= await write();
@@ -102,15 +103,18 @@ const ACTIONS = {
     });
   },
   async break() {
+    verdict.textContent = "First, 1,000 comments are written.";
     await prepare(request);
     const liked = await write();
     return switchedOn(async () => {
+      verdict.textContent = "The rename and the likes are sent.";
       const { username } = await insist(() => measure("PUT", "/tour/name"));
       await insist(() => measure("POST", `/tour/likes/${liked.id}`));
-      for (let stale = prepared; stale.length; ) {
+      for (let renamed = 0; renamed < COMMENTS; ) {
         await new Promise(done => setTimeout(done, CHECK_MS));
-        const found = await Promise.all(stale.map(id => request("GET", `/api/posts/${id}/comments?limit=100`).catch(() => null)));
-        stale = stale.filter((_, index) => !found[index]?.items.every(one => one.userUsername === username));
+        const found = await Promise.all(prepared.map(id => request("GET", `/api/posts/${id}/comments?limit=100`).catch(() => null)));
+        renamed = found.flatMap(page => page?.items ?? []).filter(one => one.userUsername === username).length;
+        verdict.textContent = `${number(renamed)} of ${count(COMMENTS, "comment")} have the new name.`;
       }
       return `All 1,000 comments have the new name. ${await insist(() => counted([liked]))}`;
     });
@@ -159,6 +163,7 @@ for (const button of buttons) {
     for (const one of buttons) one.disabled = true;
     traces.clear();
     report("…");
+    document.dispatchEvent(new Event("tour-action"));
     verdict.textContent = "";
     try {
       verdict.textContent = await ACTIONS[button.dataset.run]();

@@ -475,6 +475,8 @@ async def test_the_drawer_shows_a_like_and_what_the_change_feed_did(a_visit: Vis
         await expect(like.get_by_role("heading", name="posts change feed")).to_be_visible()
         await expect(like.get_by_role("rowheader", name="batch of 1 patch and 1 create")).to_be_visible()
         await expect(like.locator(".bars tr")).to_have_count(6)  # a head, four models, and now
+        await expect(like.locator(".bars + .hint")).to_contain_text("the scale is logarithmic")
+        await expect(like.locator(".badge")).to_have_accessible_description("C4, the article's command: Like a post")
         await expect(page.locator("[data-container=feed]")).to_have_class("node store seen")
 
         await page.reload()
@@ -550,7 +552,7 @@ async def test_the_outcomes_of_operations_are_explained_in_words(a_visit: Visit,
         for one in (taken, written):
             await one.locator("summary").click()
 
-        await expect(taken.locator("tbody").first).to_contain_text("create exists already (409)")
+        await expect(taken.locator("tbody").first).to_contain_text("create already exists (409)")
         # The post was not in the feed before.
         await expect(written).to_contain_text("point read by the primary not found (207)")
 
@@ -633,7 +635,7 @@ async def test_the_page_comes_first_and_background_reads_are_folded(
         first = page.locator("[data-groups] > li").first
         await expect(first).to_contain_text("Show a post with its comments")
         await expect(first).to_have_class("shown")
-        await expect(page.locator(".background")).to_contain_text("of the user who is signed in")
+        await expect(page.locator(".background")).to_contain_text("pages read the signed-in user")
         await expect(entry(page, "Retrieve a user")).to_have_count(0)
         await expect(page.locator("[data-groups] > li.earlier")).to_have_count(1)
 
