@@ -160,6 +160,7 @@ async def test_every_response_has_a_modeled_charge_and_the_callers_activity_id(r
 
     assert (found.headers["x-ms-activity-id"], missing.headers["x-ms-activity-id"]) == ("abc", "def")
     assert (found.headers["x-ms-request-charge"], missing.headers["x-ms-request-charge"]) == ("1.00", "1.00")
+    assert all(float(response.headers["x-ms-request-duration-ms"]) > 0 for response in (found, missing))
     assert found.headers["x-ms-cosmos-emulator-charge-model"] == "service-2026 (modeled)"
     assert found.headers["content-type"] == missing.headers["content-type"] == "application/json"
 

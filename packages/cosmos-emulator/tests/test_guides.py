@@ -120,7 +120,7 @@ def test_the_hierarchical_key_of_the_guide_is_valid() -> None:
 def test_every_example_uses_the_well_known_key() -> None:
     keys = [key for text in GUIDES.values() for key in re.findall(r"C2y6[\w+/]+=*", text)]
 
-    assert len(keys) == 6
+    assert len(keys) == 7
     assert set(keys) == {WELL_KNOWN_KEY}
 
 

@@ -11,7 +11,9 @@ from cosmos_emulator.faults import Faults
 from cosmos_emulator.latency import Latency
 
 
-@pytest.mark.parametrize("path", ["_emulator/health", "_emulator/health/", "_emulator/health?probe=1"])
+@pytest.mark.parametrize(
+    "path", ["_emulator/health", "_emulator/health/", "_emulator/health?probe=1", "ready", "alive"]
+)
 async def test_health_needs_no_signature_and_has_no_charge(emulator: CosmosEmulator, path: str) -> None:
     async with ClientSession() as session, session.get(emulator.endpoint + path) as response:
         assert response.status == 200

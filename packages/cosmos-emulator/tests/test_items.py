@@ -190,6 +190,14 @@ async def test_missing_items_return_404(container: ContainerProxy) -> None:
         await container.delete_item("a", "p")
 
 
+async def test_binary_json_is_refused_with_what_to_do(raw: RawClient, container: ContainerProxy) -> None:
+    response = await raw.create_item(data=bytes.fromhex("80 ea 06 22 69 64 81 61"))
+
+    assert response.status == 400
+    assert "binary JSON" in response.text
+    assert "with_enabled(false)" in response.text
+
+
 async def test_a_read_of_an_unchanged_item_returns_304(raw: RawClient, container: ContainerProxy) -> None:
     item = await container.create_item({"id": "a", "pk": "p"})
 

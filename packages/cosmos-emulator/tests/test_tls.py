@@ -24,6 +24,8 @@ async def _certificate(settings: EmulatorSettings) -> bytes:
         health = f"{emulator.endpoint}_emulator/health"
         async with ClientSession(connector=trusting) as session, session.get(health) as response:
             assert response.status == 200
+            async with session.get(f"{emulator.endpoint}_explorer/emulator.pem") as served:
+                assert await served.read() == emulator.certificate.read_bytes()
         return emulator.certificate.read_bytes()
 
 

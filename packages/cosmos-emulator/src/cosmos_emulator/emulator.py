@@ -128,6 +128,7 @@ class CosmosEmulator:
         stack.push_async_callback(runner.cleanup)
         stack.callback(server.close)
         tls = self._tls(directory) if self.settings.tls else None
+        server.certificate = self.certificate.read_bytes() if self.certificate else None
         loop = asyncio.get_running_loop()
         listener = await loop.create_server(limited, self.settings.host, self.settings.port, ssl=tls)
         stack.push_async_callback(close_listener, listener)

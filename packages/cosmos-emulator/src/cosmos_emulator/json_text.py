@@ -15,6 +15,12 @@ JsonObject = dict[str, Json]
 MAX_NESTING: Final = 128
 # A string without an end takes the rest, or each of its escaped quotes would begin another search.
 _STRING: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)', re.DOTALL)
+_BINARY_MARK: Final = b"\x80"  # azure-cosmos-dotnet-v3, JsonSerializationFormat.cs
+_BINARY: Final = (
+    "The request payload is Cosmos DB binary JSON, which the emulator does not read. Turn it off in the client: in "
+    "Rust, with_binary_encoding_options(BinaryEncodingOptions::new().with_enabled(false)); in .NET, unset "
+    "AZURE_COSMOS_BINARY_ENCODING_ENABLED. See docs/sdks.md."
+)
 EXACT_INTEGERS: Final = 2.0**53
 
 
@@ -30,6 +36,8 @@ def parse(data: bytes | str) -> Json:
         try:  # the service accepts raw tabs and line breaks in strings (.NET, CosmosItemIdEncodingTestsBase.cs)
             value = orjson.loads(_STRING.sub(_escaped, data.encode() if isinstance(data, str) else data))
         except ValueError:
+            if data[:1] == _BINARY_MARK:
+                raise CosmosError(400, _BINARY) from error
             raise CosmosError(400, f"The request payload is invalid: not a JSON text ({error}).") from error
     return normalized(value)
 

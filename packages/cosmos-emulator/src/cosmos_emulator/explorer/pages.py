@@ -12,6 +12,7 @@ from aiohttp import web
 _ROOT: Final = "/_explorer"
 _STATIC: Final = Path(__file__).with_name("static")
 _INDEX: Final = "index.html"
+_CERTIFICATE: Final = "emulator.pem"
 _MEDIA_TYPES: Final = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
@@ -45,12 +46,17 @@ _CACHE_FOR_A_YEAR: Final = "public, max-age=31536000, immutable"
 
 def is_explorer(raw_path: str) -> bool:
     """Return whether a path belongs to the explorer."""
+    if not raw_path.startswith(_ROOT):
+        return False
     path = raw_path.partition("?")[0]
     return path == _ROOT or path.startswith(f"{_ROOT}/")
 
 
-def explorer_page(method: str, raw_path: str) -> web.Response:
-    """Return a file of the explorer; 404 for unknown names, 405 except for GET and HEAD."""
+def explorer_page(method: str, raw_path: str, certificate: bytes | None) -> web.Response:
+    """Return a file of the explorer; 404 for unknown names, 405 except for GET and HEAD.
+
+    As in Microsoft's emulators, `emulator.pem` is the certificate of https.
+    """
     if method not in ("GET", "HEAD"):
         return web.Response(
             status=405, text="The data explorer supports only GET and HEAD.", headers={"Allow": "GET, HEAD"}
@@ -60,6 +66,8 @@ def explorer_page(method: str, raw_path: str) -> web.Response:
         return web.Response(status=308, headers={"Location": f"{_ROOT}/"})
     address = path.removeprefix(f"{_ROOT}/")
     name = address.removeprefix(f"{_version()}/") or _INDEX
+    if name == _CERTIFICATE and certificate is not None:
+        return web.Response(body=certificate, content_type="application/x-pem-file")
     content = _files().get(name)
     if content is None:
         return web.Response(status=404, text="The data explorer has no file with this name.")

@@ -1,4 +1,7 @@
-"""`GET /_emulator/health`: readiness, without signatures, charges or faults."""
+"""`GET /_emulator/health`: readiness, without signatures, charges or faults.
+
+`/ready` and `/alive` are paths of Microsoft's Linux emulator, there on another port.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,12 @@ from aiohttp import web
 from cosmos_emulator import json_text
 from cosmos_emulator.version import __version__
 
-_PATH: Final = "/_emulator/health"
+_PATHS: Final = ("/_emulator/health", "/ready", "/alive")
 
 
 def is_health(raw_path: str) -> bool:
-    """Return whether a path is the health endpoint."""
-    return raw_path.partition("?")[0].rstrip("/") == _PATH
+    """Return whether a path is that of a health check."""
+    return raw_path.startswith(_PATHS) and raw_path.partition("?")[0].rstrip("/") in _PATHS
 
 
 def health_response(method: str) -> web.Response:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import re
 import sqlite3
+import time
 import uuid
 import zlib
 from collections.abc import Mapping
@@ -86,6 +87,8 @@ class CosmosServer:
         self._is_closing = False
         self._charge_label = gateway.charges.label
         self._recordings = recordings
+        self.certificate: bytes | None = None
+        """The certificate of https, which clients must trust."""
 
     def close(self) -> None:
         """Release the requests of `hang` faults."""
@@ -93,16 +96,15 @@ class CosmosServer:
 
     async def answer(self, http: web.BaseRequest) -> web.StreamResponse:
         """Return the response; never raises."""
-        path = http.raw_path
+        path, started_s = http.raw_path, time.perf_counter()
         activity_id = _activity_id(http.headers)
         names: list[tuple[OperationName, str | None]] = []
         try:
             check_host(http.headers.get("Host", ""), http.remote)
-            if path.startswith("/_"):  # the service has no such path
-                if is_explorer(path):
-                    return explorer_page(http.method, path)
-                if is_health(path):
-                    return health_response(http.method)
+            if is_explorer(path):
+                return explorer_page(http.method, path, self.certificate)
+            if is_health(path):
+                return health_response(http.method)
             answer = await self._operate(http, names)
             if isinstance(answer, web.StreamResponse):
                 return answer
@@ -127,7 +129,7 @@ class CosmosServer:
         latency = self._gateway.settings.latency
         if latency is not None:
             await asyncio.sleep(latency.next_s(self._gateway.settings.random))
-        return self._response(answer, http, activity_id)
+        return self._response(answer, http, activity_id, time.perf_counter() - started_s)
 
     def refuse(self, http: web.BaseRequest, error: HttpProcessingError) -> web.Response:
         """Return 400 for what is not an HTTP request, or has a header, or a path, that is too long."""
@@ -136,12 +138,13 @@ class CosmosServer:
             # learn.microsoft.com/azure/cosmos-db/nosql/troubleshoot-dotnet-sdk-request-header-too-large
             problem = f"Request header too large. {problem}"
         activity_id = _activity_id(http.headers)
-        return self._response(self._refusal(CosmosError(400, problem), http, activity_id), http, activity_id)
+        return self._response(self._refusal(CosmosError(400, problem), http, activity_id), http, activity_id, 0.0)
 
-    def _response(self, answer: Answer, http: web.BaseRequest, activity_id: str) -> web.Response:
+    def _response(self, answer: Answer, http: web.BaseRequest, activity_id: str, time_s: float) -> web.Response:
         headers = {
             **_ALWAYS,
             h.REQUEST_CHARGE: f"{answer.charge_ru:.2f}",
+            h.REQUEST_DURATION_MS: f"{time_s * 1000:.3f}",
             h.CHARGE_MODEL: self._charge_label,
             h.ACTIVITY_ID: activity_id,
             h.DATE: formatdate(self._gateway.settings.clock(), usegmt=True),

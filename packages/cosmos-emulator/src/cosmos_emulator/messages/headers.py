@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 # Every request
+REQUEST_DURATION_MS: Final = "x-ms-request-duration-ms"
 ACTIVITY_ID: Final = "x-ms-activity-id"
 AUTHORIZATION: Final = "authorization"
 CONSISTENCY_LEVEL: Final = "x-ms-consistency-level"
