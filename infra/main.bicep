@@ -82,6 +82,18 @@ param moderatorRole string = 'Moderator'
 @description('Origin of the site behind a proxy or with a domain of its own, such as https://blog.example.com.')
 param siteUrl string = ''
 
+@description('Name of the site, its feeds and the API.')
+param title string = ''
+
+@description('Line below the name.')
+param tagline string = ''
+
+@description('Markdown of the page about the site, or a .md file of the app.')
+param about string = ''
+
+@description('Color of links and buttons, such as #b3401c.')
+param accent string = ''
+
 @description('Serverless bills each request. Autoscale bills at least a tenth of the maximum throughput.')
 @allowed(['serverless', 'autoscale'])
 param cosmosCapacity string = 'serverless'
@@ -330,9 +342,13 @@ module app 'app.bicep' = {
       BLOG_DELIVERY_DEADLINE_S: '150'
       BLOG_DATABASE: databaseName
       BLOG_MODERATION: moderation
+      BLOG_ABOUT: about
+      BLOG_ACCENT: accent
       BLOG_MODERATOR_ROLE: moderatorRole
       BLOG_SEARCH: cosmosCapacity == 'autoscale' ? search : '0' // a serverless account has no global secondary indexes
       BLOG_SITE_URL: siteUrl
+      BLOG_TAGLINE: tagline
+      BLOG_TITLE: title
       BLOG_TRANSACTIONS: transactions
       COSMOS__accountEndpoint: cosmos.outputs.endpoint
       COSMOS__clientId: identity.outputs.clientId // for the change-feed triggers, with the next one

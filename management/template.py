@@ -24,6 +24,7 @@ ADD_ONS = {
 _MORE_PARAMETERS = {
     "moderation": {"moderatorRole": "MODERATOR_ROLE"},
     "search": {"searchMaxThroughput": "SEARCH_MAX_THROUGHPUT"},
+    "web": {"tagline": "TAGLINE", "about": "ABOUT", "accent": "ACCENT"},
 }
 NAME = "blog"
 # At most 12 characters, as the short name of an action group (infra/alerts.bicep).

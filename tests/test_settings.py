@@ -17,7 +17,15 @@ from tests.running_app import SETTING_NAMES, settings_of
 
 ROOT = Path(__file__).parents[1]
 # Read by the inspector.
-OF_ADD_ONS = {"BLOG_INSPECTOR", "BLOG_MODERATION", "BLOG_MODERATOR_ROLE", "BLOG_SEARCH"}
+OF_ADD_ONS = {
+    "BLOG_ABOUT",
+    "BLOG_ACCENT",
+    "BLOG_TAGLINE",
+    "BLOG_INSPECTOR",
+    "BLOG_MODERATION",
+    "BLOG_MODERATOR_ROLE",
+    "BLOG_SEARCH",
+}
 KEY = "c2VjcmV0IGtleQ=="
 CONNECTION = {"COSMOS": f"AccountEndpoint=http://localhost:8081/;AccountKey={KEY};", "BLOG_DATABASE": "blog"}
 

@@ -19,6 +19,7 @@ _COOKIE = re.compile(
     r"(?:^|;)\s*blog-inspector=(?P<visitor>[0-9a-f]{16})(?:-(?P<state>open|closed)-(?P<height>low|half|high))?\s*(?:;|$)",
     re.ASCII,
 )
+_INTRODUCED = re.compile(r"(?:^|;)\s*blog-introduced=1\s*(?:;|$)")
 
 
 def extend() -> None:
@@ -43,7 +44,12 @@ def visitor_of(request: func.HttpRequest) -> str:
 
 
 def _data_attributes(request: func.HttpRequest) -> dict[str, str]:
-    """Whether the inspector is open or closed, and the height of its sheet."""
+    """Whether the inspector is open or closed, the height of its sheet, and whether the panel was dismissed."""
+    introduced = {"introduced": "1"} if _INTRODUCED.search(request.headers.get("Cookie", "")) else {}
+    return introduced | _state(request)
+
+
+def _state(request: func.HttpRequest) -> dict[str, str]:
     found = _cookie_of(request)
     chosen = found.groupdict() if found else {}
     # The tour shows what its buttons cost. A sheet begins as a bar there, because it would cover the text.

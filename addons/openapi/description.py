@@ -21,7 +21,7 @@ from shared.platform.http.calls import DEFAULT_PAGE, IDEMPOTENCY_KEY_LENGTH, PAG
 from shared.platform.http.endpoints import Endpoint, endpoint_of
 from shared.platform.http.problems import MEDIA_TYPE, PROBLEMS, ProblemDetails
 from shared.platform.models import Resource
-from shared.platform.settings import AuthMode
+from shared.platform.settings import AuthMode, app_settings
 
 JsonObject = dict[str, Any]
 
@@ -144,7 +144,7 @@ def describe(operations: Sequence[ApiOperation], auth: AuthMode) -> JsonObject:
     return {
         "openapi": "3.1.0",
         "info": {
-            "title": "Blog",
+            "title": app_settings().title,
             "version": "1.0.0",
             "description": "C1 to C4 and Q1 to Q6 are the requests of [Model and partition data on Azure Cosmos DB]("
             "https://learn.microsoft.com/azure/cosmos-db/nosql/model-partition-example). HEAD is answered "

@@ -76,6 +76,7 @@ def openapi_document() -> Response:
 @cache
 def _page() -> Response:
     text = (_STATIC / "docs" / "page.html").read_text(encoding="utf-8")
+    text = text.replace("<!-- title -->", html.escape(app_settings().title))
     for name in _ASSETS:
         link, version = f'"{API_PATH}/docs/{name}', _asset(name, CACHE_FOR_A_YEAR).etag.strip('"')
         text = text.replace(f'{link}"', f'{link}?v={version}"')

@@ -8,16 +8,19 @@ https://github.com/pulldown-cmark/pulldown-cmark/blob/master/pulldown-cmark/src/
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from threading import Condition
 from typing import Any
+from urllib.parse import quote
 
 import nh3
 from cachetools import LRUCache, cached
 from markupsafe import Markup, escape
 
 from addons.web.links import LINK_REL, linked
+from addons.web.slugs import slug
 from shared.models.summary import markdown_events
 
 # Size of the cache in characters of output. Long Markdown can have no output, so an entry keeps only its hash, and
@@ -39,14 +42,23 @@ _BLOCKS = {
 }
 # The class of a table's cell by the alignment of its column. The pages' policy forbids styles.
 _ALIGNMENTS = {"Left": "align-left", "Center": "align-center", "Right": "align-right"}
+# Replaced when the levels of all headings are known.
+_HEADING_END = "</h>\n"
 _CODE_BLOCK_END = "</code></pre>\n"
 _TABLE_HEAD_END = "</tr></thead>\n"
 _TAGS = {
     *("a", "blockquote", "br", "code", "em", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "s", "strong"),
-    *("sup", "table", "tbody", "td", "th", "thead", "tr", "ul"),
+    *("span", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul"),
 }
-_ATTRIBUTES = {"*": {"dir"}, "a": {"href", "title"}, "li": {"id"}, "ol": {"start"}}
-_CLASSES = {"a": {"named"}, "td": {*_ALIGNMENTS.values()}, "th": {*_ALIGNMENTS.values()}}
+_HEADINGS = {f"h{level}": {"id"} for level in range(2, 7)}
+_ATTRIBUTES = {
+    **_HEADINGS,
+    **{"*": {"dir"}, "a": {"href", "title", "aria-label"}, "li": {"id"}, "ol": {"start"}, "sup": {"id"}},
+}
+_CLASSES = {
+    **{"a": {"named", "anchor"}, "ol": {"notes"}, "span": {"task"}},
+    **{"td": {*_ALIGNMENTS.values()}, "th": {*_ALIGNMENTS.values()}},
+}
 _SCHEMES = {"http", "https", "mailto"}
 _UNFORMATTED = Markup(
     '<p class="hint">This text is too complex to be formatted.</p>\n<pre class="source" dir="auto">{}</pre>\n'
@@ -71,7 +83,7 @@ def rendered_markdown(text: str) -> Markup:
     """CommonMark with tables, strikethrough and footnotes, as safe HTML. Text that is too complex is shown as written.
 
     Raw HTML is shown as text. Images become links, because pages load nothing from other hosts. Web addresses become
-    links. Headings start at h2, because h1 is the title of the page.
+    links. The highest level of headings is h2, because h1 is the title of the page, and no level is left out.
     """
     try:
         html = _Html().render(text)
@@ -104,6 +116,11 @@ class _Html:
         # The number of each footnote by its label, and those whose text has been shown.
         self._notes: dict[str, int] = {}
         self._noted: set[int] = set()
+        self._referred: set[int] = set()
+        # The headings: their level, the indices of their tags, and their words. The last one's level, index and words.
+        self._headings: list[tuple[int, int, int, str]] = []
+        self._heading = (0, 0)
+        self._words: list[str] = []
 
     def render(self, text: str) -> str:
         """Return HTML in which all of the text is escaped. Raises _TooComplex."""
@@ -114,11 +131,29 @@ class _Html:
                 length += len(html)
             if number == _EVENTS or length > _LENGTH or len(self._open) > _DEPTH:
                 raise _TooComplex
+        self._finish_headings()
         return "".join(self._parts)
+
+    def _finish_headings(self) -> None:
+        """Give headings their levels, and an address, which is known at the end of the text."""
+        levels = sorted({level for level, *_ in self._headings})
+        anchors: Counter[str] = Counter()
+        for level, start, end, words in self._headings:
+            name, anchor, link = f"h{levels.index(level) + 2}", "", ""
+            if words:
+                anchors[words] += 1
+                # No slug ends with a dot and a number, so addresses are unique.
+                words += f".{anchors[words]}" if anchors[words] > 1 else ""
+                anchor = f' id="on-{words}"'
+                link = f'<a class="anchor" href="#on-{quote(words)}" aria-label="Link to this section">#</a>'
+            self._parts[start] = f"<{name}{anchor}{self._parts[start].removeprefix('<h')}"
+            self._parts[end] = f"{link}</{name}>\n"
 
     def _html(self, event: Mapping[str, Any] | str) -> str:
         match event:
             case {"Text": text}:
+                if _HEADING_END in self._open:
+                    self._words.append(text)
                 is_literal = "</a>" in self._open or _CODE_BLOCK_END in self._open
                 return escape(text) if is_literal else linked(text)
             case {"Start": tag}:
@@ -128,12 +163,18 @@ class _Html:
             case {"End": _}:
                 return self._end()
             case {"Code": text}:
+                if _HEADING_END in self._open:
+                    self._words.append(text)
                 return Markup("<code>{}</code>").format(text)
             case {"Html": text} | {"InlineHtml": text}:
                 return escape(text)
             case {"FootnoteReference": label}:
                 number = self._note(label)
-                return f'<sup><a href="#note-{number}">{number}</a></sup>'
+                anchor = "" if number in self._referred else f' id="ref-{number}"'
+                self._referred.add(number)
+                return f'<sup{anchor}><a href="#note-{number}">{number}</a></sup>'
+            case {"TaskListMarker": bool(is_done)}:
+                return f'<span class="task">{"☑" if is_done else "☐"}</span> '
             case "HardBreak":
                 return "<br>\n"
             case "Rule":
@@ -152,9 +193,12 @@ class _Html:
                 number = self._note(label)
                 anchor = "" if number in self._noted else f' id="note-{number}"'
                 self._noted.add(number)
-                return f'<ol start="{number}"{self._direction()}><li{anchor}>', "</li></ol>\n"
+                back = f'<a href="#ref-{number}" aria-label="Back to the text">↩</a>'
+                start = f'<ol class="notes" start="{number}"{self._direction()}><li{anchor}>'
+                return start, f"{back}</li></ol>\n"
             case {"Heading": {"level": str(level)}}:
-                name = f"h{min(6, int(level[1]) + 1)}"
+                self._heading = int(level[1]), len(self._parts)
+                return f"<h{self._direction()}>", _HEADING_END
             case {"List": int(first)}:
                 return f'<ol start="{first}"{self._direction()}>\n', "</ol>\n"
             case {"Table": tuple(columns)}:
@@ -185,6 +229,9 @@ class _Html:
 
     def _end(self) -> str:
         end = self._open.pop()
+        if end == _HEADING_END:
+            self._headings.append((*self._heading, len(self._parts), slug("".join(self._words))))
+            self._words.clear()
         if end != "</a>":
             return end
         text, address = "".join(self._parts[self._link_index + 1 :]), escape(self._address)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Sequence
 from typing import Any
+from urllib.parse import unquote
 
 import azure.functions as func
 
-from addons.web.web_page import Context, WebPage, fragment
+from addons.web.slugs import post_path
+from addons.web.web_page import Context, PageMoved, WebPage, fragment
 from functions.feed import front_page
 from shared.data import comments, likes, posts, users
 from shared.data.blog import open_blog
@@ -45,21 +47,47 @@ async def z_page(call: Call[None]) -> Context:
     return {"posts": newest[: call.limit], "more": more, "has_older": is_last and len(newest) == FRONT_PAGE_LENGTH}
 
 
+@bp.route(route="about", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
+@WebPage(template="about.html")
+async def page_about(_call: Call[None]) -> Context:
+    """Show what the owner says about the blog."""
+    return {}
+
+
 @bp.route(route="posts/{postId}", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
-@WebPage("Q2, Q4, Q5", template="post.html")
+@WebPage("Q2, Q4, Q5, Q6", template="post.html")
 async def page_post(call: Call[None]) -> Context:
     """Show a post with its comments and likes.
 
     With the query parameter comment, the comments start at this one, which costs another point read.
     """
+    return await _post(call)
+
+
+@bp.route(route="posts/{postId}/{words}", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
+@WebPage("Q2, Q4, Q5, Q6", template="post.html")
+async def page_post_of_title(call: Call[None]) -> Context:
+    """Show the same page at the address with the words of the title. Former words lead to the current ones."""
+    context = await _post(call)
+    current = post_path(context["post"])
+    if call.path["words"] != unquote(current.rpartition("/")[2]):
+        raise PageMoved(current)
+    return context
+
+
+async def _post(call: Call[None]) -> dict[str, Any]:
+    """The variables of a post's page: Q2, Q4, Q5, and its neighbors on the front page, which is cached."""
     stored, post_id, comment_id = (await open_blog()).posts, call.path["postId"], call.params.get("comment")
-    post, commented, liked = await run_all(
+    post, commented, liked, recent = await run_all(
         posts.get_post(stored, post_id),
         comments.list_comments_from(stored, post_id, comment_id, limit=call.limit)
         if comment_id
         else comments.list_comments(stored, post_id, limit=call.limit, cursor=call.cursor, check_post=False),
         likes.list_likes(stored, post_id, limit=DEFAULT_PAGE, cursor=None, check_post=False),
+        front_page(),
     )
+    place = next((place for place, other in enumerate(recent.posts) if other["id"] == post_id), None)
+    around = (None, None) if place is None else (_at(recent.posts, place + 1), _at(recent.posts, place - 1))
     return {
         "post": Post.serialize(post),
         "etag": Post.entity_tag(post),
@@ -67,7 +95,13 @@ async def page_post(call: Call[None]) -> Context:
         "likes": [Like.serialize(item) for item in liked.items],
         "more": {"cursor": commented.next_cursor, "limit": PAGE_LIMIT} if commented.next_cursor else None,
         "is_newest": call.cursor is None and not comment_id,
+        "around": around,
+        "others": [each for each in recent.posts if each["userId"] == post["userId"] and each["id"] != post_id][:3],
     }
+
+
+def _at(posts: Sequence[Any], place: int) -> Any:
+    return posts[place] if 0 <= place < len(posts) else None
 
 
 @bp.route(route="posts/{postId}/edit", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)

@@ -1,7 +1,8 @@
-"""Dates for readers, relative to now or in full."""
+"""Dates for readers, relative to now or in full, and how long a text takes."""
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 
 from shared.platform.models import parse_moment
@@ -16,6 +17,8 @@ _UNITS = (
     ("hour", 3600),
     ("minute", 60),
 )
+# Chinese and Japanese characters: about two make a word.
+_WITHOUT_SPACES = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 
 
 def relative_time(date: str, now: datetime | None = None) -> str:
@@ -44,3 +47,15 @@ def exact_time(date: str) -> str:
     except ValueError:
         return date
     return f"{moment.day} {moment:%B %Y, %H:%M:%S} UTC"
+
+
+def exact_day(date: str) -> str:
+    """The day of a date, such as `22 November 2026` (UTC). Returns a date that it cannot parse unchanged."""
+    return exact_time(date).partition(",")[0]
+
+
+def minutes_to_read(text: str) -> int:
+    """The minutes that reading takes, at least 1."""
+    # Adults read 238 English words a minute: https://doi.org/10.1016/j.jml.2019.104047
+    words = len(text.split()) + len(_WITHOUT_SPACES.findall(text)) / 2
+    return max(1, round(words / 238))

@@ -17,11 +17,12 @@ from addons.web.avatars import avatar
 from addons.web.extensions import EXTENSIONS
 from addons.web.links import linked
 from addons.web.markdown import rendered_markdown
-from addons.web.relative_time import exact_time, relative_time
+from addons.web.relative_time import exact_day, exact_time, minutes_to_read, relative_time
+from addons.web.settings import web_settings
+from addons.web.slugs import post_path
 from addons.web.static_files import asset_url
 from shared.models.base import COMMENT_LENGTH, POST_LENGTH, TITLE_LENGTH, USERNAME_LENGTH
 from shared.models.summary import summary
-from shared.platform.settings import app_settings
 
 _NAMESPACE = UUID("8f6a4f7c-3f0b-4d0e-8c55-5d3f6f1b2f0a")
 _FOLDER = Path(__file__).parent
@@ -48,20 +49,23 @@ def _environment() -> Environment:
     environment.filters.update(
         avatar=lambda user_id: Markup(avatar(user_id)),  # noqa: S704 - has no input in it
         exact=exact_time,
+        day=exact_day,
         linked=linked,
         markdown=rendered_markdown,
         relative=relative_time,
+        minutes=minutes_to_read,
+        path=post_path,
         summary=summary,
         urn=_urn,
     )
     environment.globals.update(
         asset=asset_url,
-        settings=app_settings(),
+        settings=web_settings(),
         comment_length=COMMENT_LENGTH,
         extensions=EXTENSIONS,
         links=_links(),
         post_length=POST_LENGTH,
-        site_name="The Blog",
+        site_name=web_settings().title,
         title_length=TITLE_LENGTH,
         username_length=USERNAME_LENGTH,
     )
@@ -74,7 +78,7 @@ def _links() -> dict[str, str]:
     """The addresses in the navigation, by name."""
     api = {"API": "/api/docs"} if find_spec("addons.openapi") else {}
     added = {name: address for extension in EXTENSIONS for name, address in extension.links.items()}
-    return {"Home": "/", "Write": "/write", **api, **added}
+    return {"Home": "/", **added, **api}
 
 
 def _urn(item_id: str) -> str:

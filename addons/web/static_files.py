@@ -5,11 +5,13 @@ The files are one directory to the browser: a module imports another by its rela
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
 from addons.web.extensions import EXTENSIONS
+from addons.web.settings import DEFAULT_ACCENT, web_settings
 from shared.platform.http.responses import CACHE_FOR_A_YEAR, Response, document_response
 
 _FOLDER = Path(__file__).parent
@@ -20,6 +22,7 @@ _MEDIA_TYPES = {
     ".png": "image/png",
     ".svg": "image/svg+xml",
     ".webmanifest": "application/manifest+json",
+    ".woff2": "font/woff2",
 }
 
 
@@ -35,8 +38,19 @@ def asset(name: str, version: str) -> Response | None:
 
 @cache
 def _response(name: str, cache_control: str) -> Response:
-    path = _files()[name]
-    return document_response(path.read_bytes(), _MEDIA_TYPES[path.suffix], cache_control=cache_control)
+    return document_response(_content(name), _MEDIA_TYPES[_files()[name].suffix], cache_control=cache_control)
+
+
+@cache
+def _content(name: str) -> bytes:
+    """A file, with the title and the color that the owner has chosen: the pages' policy forbids inline styles."""
+    content = _files()[name].read_bytes()
+    if name == "site.css":
+        return content.replace(DEFAULT_ACCENT.encode(), web_settings().accent.encode())
+    if name == "site.webmanifest":
+        title = web_settings().title
+        return json.dumps(json.loads(content) | {"name": title, "short_name": title}).encode()
+    return content
 
 
 @cache
@@ -49,5 +63,5 @@ def _files() -> dict[str, Path]:
 
 @cache
 def _version() -> str:
-    hashes = (sha256(path.read_bytes()).hexdigest() for path in _files().values())
+    hashes = (sha256(_content(name)).hexdigest() for name in _files())
     return sha256("".join(hashes).encode()).hexdigest()[:16]

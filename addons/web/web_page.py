@@ -37,6 +37,14 @@ _COOKIE_DELETION = "blog-session=; Path=/; Max-Age=0; SameSite=Lax"
 Context = dict[str, object] | None
 
 
+class PageMoved(Exception):
+    """The page is at another path."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self.path = path
+
+
 @dataclass(frozen=True)
 class WebPage(Endpoint):
     """Decorator that turns a handler into a page; place the route above.
@@ -74,6 +82,10 @@ class WebPage(Endpoint):
         return response
 
     def refuse(self, error: Exception, request: func.HttpRequest) -> func.HttpResponse:
+        if isinstance(error, PageMoved):
+            query = urlsplit(request.url).query
+            location = f"{error.path}?{query}" if query else error.path
+            return func.HttpResponse(status_code=308, headers={"Location": location, "Cache-Control": "no-cache"})
         problem = problem_response(error, path_of(request))
         headers = {name: problem.headers[name] for name in _PROBLEM_HEADERS if name in problem.headers}
         return _error_page(request, problem.status_code, headers, is_comment=isinstance(error, CommentNotFound))

@@ -51,7 +51,8 @@ def _parser() -> Markdown:
     # Slow to import, and most requests do not need it.
     from pyromark import Markdown, Options
 
-    return Markdown(options=Options.ENABLE_TABLES | Options.ENABLE_STRIKETHROUGH | Options.ENABLE_FOOTNOTES)
+    extensions = Options.ENABLE_TABLES | Options.ENABLE_STRIKETHROUGH
+    return Markdown(options=extensions | Options.ENABLE_FOOTNOTES | Options.ENABLE_TASKLISTS)
 
 
 def plain_text(markdown: str) -> str:

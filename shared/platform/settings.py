@@ -89,6 +89,9 @@ class AppSettings(BaseSettings):
         pattern=r"^(https?://[^\s/?#@]+/?)?$",
         description="an origin such as https://www.example.com, without a path",
     )
+    title: str = Field(
+        default=f"The {NAME.title()}", min_length=1, max_length=60, description="a name of at most 60 characters"
+    )
     application_insights: str = Field(default="", validation_alias="APPLICATIONINSIGHTS_CONNECTION_STRING", repr=False)
     otlp_endpoint: str = Field(default="", validation_alias="OTEL_EXPORTER_OTLP_ENDPOINT")
     telemetry_disabled: str = Field(default="", validation_alias="OTEL_SDK_DISABLED")

@@ -145,7 +145,7 @@ function follow() {
 function showIdentity() {
   const user = currentUser();
   const hadFocus = corner.contains(document.activeElement);
-  for (const shown of corner.querySelectorAll("[data-profile], [data-sign-out]")) shown.remove();
+  for (const shown of corner.querySelectorAll("[data-account], [data-menu]")) shown.remove();
   const button = corner.querySelector("[data-sign-in]");
   button.hidden = user !== null;
   if (user) {
@@ -154,7 +154,7 @@ function showIdentity() {
     content.querySelector("[data-profile]").href = `/users/${encodeURIComponent(user.id)}`;
     corner.append(content);
   }
-  if (hadFocus) (user ? corner.querySelector("[data-profile]") : button).focus();
+  if (hadFocus) (user ? corner.querySelector("[data-account]") : button).focus();
   showOwned();
   openRename(false);
   document.dispatchEvent(new Event("blog:identity"));
@@ -189,6 +189,7 @@ function signOut() {
   become(null);
   if (usersSignIn) go("logout", "post_logout_redirect_uri");
   else announce("You are signed out.");
+  focusCorner("[data-sign-in]");
 }
 
 /** Let App Service authentication do this, and return to this page. */
@@ -200,8 +201,13 @@ function choose(user) {
   dialog.close();
   become(user);
   announce(`You are ${user.username}.`);
-  // In a dialog that has just been closed, a field can still have the focus.
-  if (document.activeElement === document.body || dialog.contains(document.activeElement)) corner.querySelector("[data-profile]").focus();
+  focusCorner("[data-account]");
+}
+
+/** Give the corner the focus that was in a dialog that has just been closed, or in the menu that opened it. */
+function focusCorner(selector) {
+  const focused = document.activeElement;
+  if (focused === document.body || dialog.contains(focused)) corner.querySelector(selector).focus();
 }
 
 async function offerUsers() {
@@ -291,7 +297,7 @@ function openRename(isOpen) {
 function cancelRename() {
   const form = document.querySelector("form[data-rename]");
   form.elements.username.setCustomValidity("");
-  form.elements.username.value = form.closest("[data-user-id]").querySelector("h1").textContent;
+  form.elements.username.value = document.querySelector(".profile h1").textContent;
   openRename(false);
   document.querySelector("[data-open-rename]").focus();
 }
@@ -308,7 +314,7 @@ async function rename(event) {
     const { body, etag } = await sendName(path, username, profile.dataset.etag);
     button.disabled = false;
     profile.dataset.etag = etag ?? "";
-    profile.querySelector("h1").textContent = body.username;
+    document.querySelector(".profile h1").textContent = body.username;
     document.title = document.title.replace(/^.* –/, () => `${body.username} –`);
     become(body);
     document.querySelector("[data-open-rename]").focus();

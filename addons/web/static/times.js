@@ -6,7 +6,7 @@ const DAY = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC
 const EXACT = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeStyle: "medium", timeZone: "UTC" });
 
 export function refreshTimes(parent = document) {
-  for (const time of parent.querySelectorAll("time[datetime]")) {
+  for (const time of parent.querySelectorAll("time[datetime]:not([data-day])")) {
     if (!Number.isNaN(parse(time.dateTime))) time.textContent = relative(time.dateTime);
   }
 }

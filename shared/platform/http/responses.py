@@ -30,8 +30,8 @@ _MOST_COMPRESSED_IN_LOOP = 32_000
 CACHE_FOR_A_YEAR = "public, max-age=31536000, immutable"
 # A page adds its own directives. Icons can be data URIs; all other requests go to the app's own host.
 CONTENT_SECURITY_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "base-uri 'none'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 
 

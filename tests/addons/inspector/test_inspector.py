@@ -197,7 +197,7 @@ async def test_the_charges_of_operations_add_up_to_the_charge_of_the_request(ins
         assert answer.charge_ru > 0
         assert event["charge"] == answer.charge_ru
         assert sum(one["charge"] for one in event["operations"]) == pytest.approx(answer.charge_ru, abs=0.005)
-    assert (await events.expect(path=f"/posts/{post['id']}"))["name"] == "Q2, Q4, Q5"
+    assert (await events.expect(path=f"/posts/{post['id']}"))["name"] == "Q2, Q4, Q5, Q6"
 
 
 async def test_events_contain_no_content_of_items(inspected: Api, events: Events) -> None:

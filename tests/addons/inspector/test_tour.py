@@ -711,7 +711,20 @@ async def test_the_front_page_introduces_the_tour_and_the_api(toured: Api) -> No
     async with toured.session.get(toured.url) as answer:
         front_page = await answer.text()
 
-    assert '>tour</a> to see what each request costs. You can try the <a href="/api/docs">API</a>.</p>' in front_page
+    assert '<a class="button" href="/tour">Take the tour</a>' in front_page
+    assert '<a class="button quiet" href="/api/docs">Open the API</a>' in front_page
+
+
+async def test_a_dismissed_introduction_stays_dismissed(toured: Api, browser: Browser) -> None:
+    async with await browser.new_context() as context:
+        page = await context.new_page()
+        await page.goto(toured.url)
+
+        await page.get_by_role("button", name="Dismiss").click()
+
+        await expect(page.get_by_role("link", name="Take the tour")).to_be_hidden()
+        await page.reload()
+        await expect(page.get_by_role("link", name="Take the tour")).to_be_hidden()
 
 
 async def test_the_current_step_is_marked_in_forced_colors(at_step: Visit) -> None:

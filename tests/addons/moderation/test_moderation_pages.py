@@ -238,7 +238,7 @@ async def test_a_moderator_who_deletes_a_deleted_account_stays_signed_in(
 
     await expect(person.page.get_by_role("dialog")).to_contain_text("This was deleted.")
     await person.page.keyboard.press("Escape")
-    await expect(person.page.get_by_role("button", name="Sign out")).to_be_visible()
+    await expect(person.page.get_by_role("button", name="Your account")).to_be_visible()
 
 
 async def test_a_report_that_is_sent_late_closes_no_other_dialog(

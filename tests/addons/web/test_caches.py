@@ -36,7 +36,14 @@ async def paths(api: Api, client: PlainClient) -> list[str]:
         return bool((await api.list_user_posts(author["id"])).body["items"])
 
     await eventually(is_listed)
-    names = {"postId": post["id"], "userId": author["id"], "version": "v", "name": "site.css", "asset": "docs.js"}
+    names = {
+        "postId": post["id"],
+        "userId": author["id"],
+        "version": "v",
+        "name": "site.css",
+        "asset": "docs.js",
+        "words": "a-title",
+    }
     functions = json.loads((await client.get("/admin/functions")).content)
     triggers = [function["config"]["bindings"][0] for function in functions]
     routes = [trigger["route"] for trigger in triggers if "GET" in trigger.get("methods", [])]

@@ -12,7 +12,7 @@ RETRY_SOON = {"x-ms-retry-after-ms": "1"}
 def assert_says_what_to_do(shown: Shown, status: int, heading: str) -> None:
     assert (shown.status, shown.page.one("h1").text) == (status, heading)
     assert shown.page.one("p", class_="status").text == str(status)
-    assert [link.text for link in shown.page.all("a", class_="button")] == ["Reload"]
+    assert [link.text for link in shown.page.all("a", class_="button")] == ["Write", "Reload"]
     assert shown.headers["cache-control"] == "no-store"
     assert "frame-ancestors 'none'" in shown.headers["content-security-policy"]
 

@@ -123,6 +123,7 @@ async def test_head_is_answered_wherever_get_is(api: Api, site: Site) -> None:
         "version": "v",
         "name": "site.css",
         "asset": "docs.js",
+        "words": "a-title",
     }
     functions = json.loads((await site.get("/admin/functions")).content)
     triggers = [function["config"]["bindings"][0] for function in functions]

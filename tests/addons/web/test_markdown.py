@@ -57,8 +57,28 @@ def test_markdown_cannot_contain_html_or_scripts(text: str) -> None:
         assert element.get("href", "https:").startswith(("https:", "http:", "mailto:"))
 
 
-def test_headings_start_below_the_title_of_the_page() -> None:
-    assert rendered_markdown("# One\n\n###### Six") == '<h2 dir="auto">One</h2>\n<h6 dir="auto">Six</h6>\n'
+@pytest.mark.parametrize("text", ["# One\n\n###### Six", "### One\n\n#### Six"])
+def test_headings_start_below_the_title_of_the_page_and_leave_out_no_level(text: str) -> None:
+    page = ParsedPage(rendered_markdown(text))
+
+    assert [page.one(tag).text.rstrip("#") for tag in ("h2", "h3")] == ["One", "Six"]
+
+
+def test_each_heading_has_an_address_of_its_own() -> None:
+    page = ParsedPage(rendered_markdown("# Überblick\n\n# Two *words*\n\n# Two words\n\n# ???"))
+
+    assert [heading.get("id") for heading in page.all("h2")] == ["on-überblick", "on-two-words", "on-two-words.2", None]
+    assert [link["href"] for link in page.all("a", class_="anchor")] == [
+        "#on-%C3%BCberblick",
+        "#on-two-words",
+        "#on-two-words.2",
+    ]
+
+
+def test_tasks_are_done_or_not() -> None:
+    page = ParsedPage(rendered_markdown("- [ ] dig\n- [x] sow"))
+
+    assert [item.text.strip() for item in page.all("li")] == ["☐ dig", "☑ sow"]
 
 
 def test_text_runs_in_the_direction_of_its_language() -> None:
@@ -130,8 +150,11 @@ def test_web_addresses_are_links(markdown: str, addresses: list[str]) -> None:
 def test_a_footnote_is_a_note_and_not_a_link_to_its_text() -> None:
     page = ParsedPage(rendered_markdown("Text[^1] and[^B].\n\n[^1]: note\n\n[^b]: other\n\n[^1]: again"))
 
-    assert [(link["href"], link.text) for link in page.all("a")] == [("#note-1", "1"), ("#note-2", "2")]
-    assert [(item.get("id"), item.text.strip()) for item in page.all("li")] == [
+    links = [(link["href"], link.text) for link in page.all("a")]
+    assert links[:2] == [("#note-1", "1"), ("#note-2", "2")]
+    assert links[2:] == [("#ref-1", "↩"), ("#ref-2", "↩"), ("#ref-1", "↩")]
+    assert [mark["id"] for mark in page.all("sup")] == ["ref-1", "ref-2"]
+    assert [(item.get("id"), item.text.removesuffix("↩").strip()) for item in page.all("li")] == [
         ("note-1", "note"),
         ("note-2", "other"),
         (None, "again"),

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 from aiohttp import ClientSession
 
+from addons.web.slugs import post_path
 from shared.platform.settings import Account
 from shared.settings import Settings
 from tests.addons.web.deliveries import feed_has
@@ -51,7 +52,7 @@ async def test_every_absolute_link_to_the_site_names_its_domain(domain_api: Api)
 
     assert [path for path, text in shown.items() if DOMAIN not in text] == []
     assert [path for path, text in shown.items() if re.search("azurewebsites|127.0.0.1|localhost", text)] == []
-    assert f'href="{DOMAIN}/posts/{post["id"]}"' in shown["/feed.atom"]
+    assert f'href="{DOMAIN}{post_path(post)}"' in shown["/feed.atom"]
     assert f"Sitemap: {DOMAIN}/sitemap.xml" in shown["/robots.txt"]
 
 

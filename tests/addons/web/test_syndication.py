@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import feedparser
 
+from addons.web.slugs import post_path
 from tests.addons.web.pages import Shown, Site
 from tests.api import Api, Json
 from tests.blog import Blog
@@ -70,7 +71,7 @@ async def test_a_feed_reader_finds_everything_of_each_entry(api: Api, site: Site
         assert read.feed.title
         assert read.feed.link.startswith(f"{site.url}/")
         (entry,) = (entry for entry in read.entries if entry.id == f"urn:uuid:{post['id']}")
-        assert entry.link == f"{site.url}/posts/{post['id']}"
+        assert entry.link == f"{site.url}{post_path(post)}"
         assert entry.author == post["userUsername"]
         assert entry.author_detail.href == f"{site.url}/users/{post['userId']}"
         assert entry.title_detail == entry.title_detail | {"type": "text/plain", "value": post["title"]}
@@ -140,8 +141,8 @@ async def test_the_sitemap_lists_recent_posts_and_their_authors_once(api: Api, s
 
     addresses = [element.text for element in ElementTree.fromstring(shown.content).iter(f"{SITEMAP}loc")]
     assert len(addresses) == len(set(addresses))
-    assert {f"{site.url}/", f"{site.url}/posts/{post['id']}", f"{site.url}/users/{post['userId']}"} <= set(addresses)
-    assert (await site.get(f"/posts/{post['id']}")).status == 200
+    assert {f"{site.url}/", f"{site.url}{post_path(post)}", f"{site.url}/users/{post['userId']}"} <= set(addresses)
+    assert (await site.get(post_path(post))).status == 200
 
 
 async def test_robots_txt_names_the_sitemap_and_excludes_the_api(site: Site) -> None:

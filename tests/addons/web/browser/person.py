@@ -54,6 +54,11 @@ class Person:
         await self.page.get_by_label("Your comment").fill(content)
         await self.page.get_by_role("button", name="Comment", exact=True).click()
 
+    async def choose(self, name: str) -> None:
+        """Press a button in the account's menu."""
+        await self.page.get_by_role("button", name="Your account").click()
+        await self.page.get_by_role("button", name=name).click()
+
     @property
     def corner(self) -> Locator:
         return self.page.locator("[data-identity]")

@@ -62,7 +62,7 @@ async def test_the_longest_username_fits_on_every_page(visit: Visit, api: Api) -
     await api.new_like(post, user)
     ada = await visit(viewport={"width": 320, "height": 800})
     await ada.be(user)
-    switch = ada.page.get_by_role("button", name="Switch user")
+    switch = ada.page.get_by_role("button", name="Your account")
 
     for path in ("/", f"/posts/{post['id']}", f"/users/{user['id']}", "/write"):
         await ada.open(path)

@@ -140,7 +140,7 @@ async def test_only_the_author_can_use_the_editor_of_a_post(visit: Visit, api: A
     await expect(grace.page.get_by_label("Title")).to_be_hidden()
     await expect(grace.page.get_by_role("button", name="Save")).to_be_hidden()
 
-    await grace.page.get_by_role("button", name="Switch user").click()
+    await grace.choose("Switch user")
     await grace.dialog.get_by_role("button", name=author["username"]).click()
     await expect(grace.page.get_by_text(notice)).to_be_hidden()
     await expect(grace.page.get_by_role("button", name="Save")).to_be_enabled()
@@ -283,6 +283,7 @@ async def test_an_account_is_deleted_on_its_own_page_only_after_its_name_was_typ
 async def test_a_deleted_account_is_not_offered_again(visit: Visit) -> None:
     ada = await visit("/write")
     username = await ada.sign_up()
+    await ada.page.get_by_role("button", name="Your account").click()
     await ada.corner.get_by_role("link", name=username).click()
     await ada.page.get_by_role("button", name="Delete account").click()
     await ada.page.get_by_label("Type your username to confirm").fill(username)
@@ -376,10 +377,10 @@ async def test_the_dialog_offers_authors_of_the_page_and_earlier_users(visit: Vi
     ada = await visit(f"/posts/{post['id']}")
     first = await ada.sign_up()
 
-    await ada.page.get_by_role("button", name="Switch user").click()
+    await ada.choose("Switch user")
     await ada.dialog.get_by_role("button", name=author["username"]).click()
     await expect(ada.corner).to_contain_text(author["username"])
-    await ada.page.get_by_role("button", name="Switch user").click()
+    await ada.choose("Switch user")
 
     await expect(ada.dialog.get_by_role("button", name=first)).to_be_visible()
 
@@ -429,7 +430,7 @@ async def test_someone_who_signs_out_can_be_chosen_again_on_any_page(visit: Visi
     ada = await visit()
     username = await ada.sign_up()
 
-    await ada.page.get_by_role("button", name="Switch user").click()
+    await ada.choose("Switch user")
     await ada.dialog.get_by_role("button", name="Sign out").click()
 
     await expect(ada.status).to_have_text("You are signed out.")
@@ -488,7 +489,7 @@ async def test_the_header_shows_a_rename_from_elsewhere(visit: Visit, api: Api) 
     await ada.open("/write")
 
     await expect(ada.corner).to_contain_text(renamed)
-    await ada.page.get_by_role("button", name="Switch user").click()
+    await ada.choose("Switch user")
     await expect(ada.dialog.get_by_role("button", name=renamed)).to_be_visible()
 
 

@@ -39,7 +39,7 @@ async def new_tab(person: Person, path: str = "/write") -> Tab:
 
 
 async def sign_out(person: Person) -> None:
-    await person.page.get_by_role("button", name="Switch user").click()
+    await person.choose("Switch user")
     await person.dialog.get_by_role("button", name="Sign out").click()
 
 
