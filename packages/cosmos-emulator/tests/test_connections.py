@@ -54,7 +54,9 @@ async def test_a_client_that_starts_with_http_2_is_told_to_use_http_1(
         address = URL(emulator.endpoint)
         trusting = ssl.create_default_context(cafile=emulator.certificate) if tls else None
         reader, writer = await asyncio.open_connection(address.host, address.port, ssl=trusting)
-        for part in (preface, settings + headers[:4], headers[4:10], headers[10:]):
+        ping = bytes([0, 0, 8, 6, 0, 0, 0, 0, 0]) + b"pingpong"
+        acknowledged = bytes([0, 0, 0, 4, 1, 0, 0, 0, 0])
+        for part in (preface, settings + headers[:4], headers[4:10], headers[10:], ping, acknowledged):
             writer.write(part)
             await asyncio.sleep(0.01)
 
@@ -62,7 +64,8 @@ async def test_a_client_that_starts_with_http_2_is_told_to_use_http_1(
         writer.close()
 
     http_1_1_required = bytes([0, 0, 4, 3, 0, 0, 0, 0, 1]) + bytes([0, 0, 0, 0xD])
-    assert answer == settings + http_1_1_required
+    pong = bytes([0, 0, 8, 6, 1, 0, 0, 0, 0]) + b"pingpong"
+    assert answer == settings + acknowledged + http_1_1_required + pong
 
 
 async def test_a_client_that_goes_on_with_http_2_is_disconnected() -> None:
@@ -72,8 +75,11 @@ async def test_a_client_that_goes_on_with_http_2_is_disconnected() -> None:
         reader, writer = await asyncio.open_connection(address.host, address.port)
         writer.write(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + request * 200)
 
-        assert await asyncio.wait_for(reader.read(), 30) != b""
+        answer = await asyncio.wait_for(reader.read(), 30)
         writer.close()
+
+    goaway = bytes([0, 0, 8, 7, 0, 0, 0, 0, 0]) + bytes([0, 0, 0, 1, 0, 0, 0, 0xD])
+    assert answer.endswith(goaway)
 
 
 @pytest.mark.parametrize("turns", range(4))

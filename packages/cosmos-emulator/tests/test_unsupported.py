@@ -26,6 +26,10 @@ async def test_an_unsupported_policy_is_rejected_by_name(
 
 
 async def test_an_item_that_is_excluded_from_the_index_is_found(database: DatabaseProxy) -> None:
+    """As in ValidateIndexingDirectives of azure-cosmos-dotnet-v3, GatewayTests.cs, there with automatic indexing.
+
+    No source tells what a query returns with `automatic: false` and no directive.
+    """
     policy = {"automatic": False, "indexingMode": "consistent"}
     container = await database.create_container("c", KEY, indexing_policy=policy)
     script = """function () {
