@@ -81,7 +81,7 @@ def _move(document: JsonObject, operation: JsonObject) -> None:
     if target[: len(source)] == source and target != source:
         raise _refused("an object cannot be moved into itself")
     value = _taken(document, source)
-    # In one array, the target index counts without the moved element (RFC 6902; Microsoft's Rust driver, patch_eval.rs).
+    # In one array, the target index counts without the moved element (RFC 6902; patch_eval.rs of the Rust driver).
     _drop(document, source)
     _put(document, target, value, insert=True)
 
