@@ -5,6 +5,7 @@ Needs only the standard library, because `setup` creates the environment that th
 
 from __future__ import annotations
 
+import argparse
 import difflib
 import os
 import shlex
@@ -48,9 +49,17 @@ def setup() -> None:
 
 @task
 def run() -> None:
-    """Run the blog on http://localhost:7071 with sample data."""
+    """Run the blog on http://localhost:7071 with sample data (PORT and COSMOS_PORT choose other ports)."""
     setup()
-    python("-m", "local", "--seed")
+    ports = {f"--{name}": os.environ.get(_variable(name)) for name in _PORTS}
+    python("-m", "local", "--seed", *(f"{option}={port}" for option, port in ports.items() if port))
+
+
+_PORTS = ("port", "cosmos-port")
+
+
+def _variable(option: str) -> str:
+    return option.upper().replace("-", "_")
 
 
 # What a developer of functions/ and shared/ runs after each edit, also through the emulator and the host.
@@ -385,9 +394,16 @@ def clean() -> None:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run the named tasks in order. `NAME=VALUE` sets an environment variable, as in make."""
-    names = [argument for argument in arguments if "=" not in argument] or ["help"]
-    os.environ.update(dict(argument.split("=", 1) for argument in arguments if "=" in argument))
+    """Run the named tasks in order. `NAME=VALUE` sets an environment variable, as in make; `--port` sets PORT."""
+    parser = argparse.ArgumentParser(prog="python -m tasks", add_help=False)
+    parser.add_argument("names", nargs="*")
+    for name in _PORTS:
+        parser.add_argument(f"--{name}")
+    given = vars(parser.parse_intermixed_args(arguments))
+    named = given.pop("names")
+    names = [argument for argument in named if "=" not in argument] or ["help"]
+    os.environ.update(dict(argument.split("=", 1) for argument in named if "=" in argument))
+    os.environ.update({_variable(name): value for name, value in given.items() if value})
     unknown = [name for name in names if name not in TASKS and name != "help"]
     if unknown:
         sys.exit(f"There is no task {', '.join(unknown)}. To list the tasks: python -m tasks")
@@ -423,10 +439,12 @@ def _create(venv: Path, requirements: str, *also: str) -> None:
         _call(sys.executable, "-m", "venv", str(venv))
     python = _program(venv, "python")
     if uv := shutil.which("uv"):  # several times as fast
-        _call(uv, "pip", "install", "--quiet", "--python", str(python), "-r", requirements)
+        _call(uv, "pip", "install", "--python", str(python), "-r", requirements)
     else:
-        sys.stdout.write("Installing the dependencies takes about a minute, or a few seconds if uv is installed.\n")
-        _call(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", requirements)
+        sys.stdout.write(
+            "Installing the dependencies takes one to two minutes, only this time. With uv, it takes seconds.\n"
+        )
+        _call(python, "-m", "pip", "install", "--disable-pip-version-check", "-r", requirements)
     stamp.touch()
 
 

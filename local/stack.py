@@ -29,6 +29,7 @@ from cosmos_emulator import WELL_KNOWN_KEY
 from management.local_settings import NAME, announced, local_settings
 
 _REPOSITORY = Path(__file__).parent.parent
+_EXAMPLE = Path("local") / "local.settings.example.json"
 _START_TIMEOUT_S = 60.0
 _STOP_TIMEOUT_S = 15.0
 _POLL_S = 0.05
@@ -76,17 +77,29 @@ class StackSettings:
         unless one of them says otherwise, and the app logs only warnings unless the stack is `verbose`. Raises
         LocalSettingsError.
         """
-        file = self.app_dir / NAME
         return {
             "BLOG_INSPECTOR": "1",
             "BLOG_SEARCH": "1",
             "BLOG_MODERATION": "1",
             "AzureFunctionsJobHost__logging__logLevel__blog": "Information" if self.verbose else "Warning",
-            **local_settings(file if file.is_file() else self.app_dir / "local" / "local.settings.example.json"),
+            **local_settings(file if (file := self.app_dir / NAME).is_file() else self.app_dir / _EXAMPLE),
             **os.environ,
             "COSMOS": f"AccountEndpoint={self.cosmos_url}/;AccountKey={WELL_KNOWN_KEY};",
             "PYTHONUNBUFFERED": "1",
         }
+
+    @property
+    def ignored(self) -> list[str]:
+        """The settings in local.settings.json that have another value here. The example's account is nobody's choice.
+
+        Raises LocalSettingsError.
+        """
+        used, examples = self.environment, local_settings(self.app_dir / _EXAMPLE)
+        return [
+            name
+            for name, value in local_settings(self.app_dir / NAME).items()
+            if value != used[name] and (name, value) != ("COSMOS", examples.get("COSMOS"))
+        ]
 
 
 @asynccontextmanager
@@ -99,6 +112,8 @@ async def running(settings: StackSettings, say: Say) -> AsyncIterator[None]:
             _say_now(
                 say, f"manage.py does not find this stack by itself: set COSMOS='{settings.environment['COSMOS']}'"
             )
+        if settings.ignored:
+            _say_now(say, f"{NAME}: ignoring {', '.join(settings.ignored)}, which the environment or this stack sets")
         await _check_settings(settings)
         host = _host(settings, say)
         # The host starts first, so that it loads the app while the emulator starts and the database is provisioned.
@@ -131,11 +146,13 @@ def _emulator(settings: StackSettings, say: Say) -> Service:
         environment=settings.environment,
         ready_url=f"{settings.cosmos_url}/_emulator/health",
         say=say,
+        stdout=subprocess.DEVNULL,  # only its address, which the list has
     )
 
 
 def _host(settings: StackSettings, say: Say) -> Service:
-    # --quiet, because the app itself logs a line with the request charge for each request and delivery.
+    # --quiet, because the app itself logs a line with the request charge for each request and delivery, and `running`
+    # names the settings that are ignored.
     options = ["--app-dir", str(settings.app_dir), "--quiet"]
     return Service(
         name="the Functions host",
@@ -214,6 +231,7 @@ class Service:
     environment: Mapping[str, str]
     ready_url: str
     say: Say
+    stdout: int | None = None
     _process: asyncio.subprocess.Process | None = field(default=None, init=False)
 
     @asynccontextmanager
@@ -248,6 +266,7 @@ class Service:
             cwd=_REPOSITORY,
             env=self.environment,
             stdin=asyncio.subprocess.PIPE,
+            stdout=self.stdout,
             **_UNREACHED_BY_CTRL_C,
         )
 

@@ -114,6 +114,27 @@ def test_a_benchmark_changes_files_only_if_asked(
     assert "This takes " in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("arguments", "options"),
+    [
+        (["run"], []),
+        (["run", "PORT=7072"], ["--port=7072"]),
+        (["run", "--port", "7072", "--cosmos-port=8082"], ["--port=7072", "--cosmos-port=8082"]),
+    ],
+)
+def test_the_blog_runs_on_the_chosen_ports(
+    monkeypatch: pytest.MonkeyPatch, arguments: list[str], options: list[str]
+) -> None:
+    commands: list[list[str]] = []
+    monkeypatch.setattr(tasks, "setup", lambda: None)
+    monkeypatch.setattr(tasks, "python", lambda *command: commands.append(list(command)))
+    monkeypatch.setattr(os, "environ", {})
+
+    tasks.main(arguments)
+
+    assert commands == [["-m", "local", "--seed", *options]]
+
+
 @pytest.mark.parametrize("with_uv", [True, False])
 def test_uv_installs_if_it_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, with_uv: bool) -> None:
     programs: list[str] = []

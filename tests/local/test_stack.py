@@ -176,6 +176,9 @@ async def test_an_edit_reloads_the_app_and_restarts_nothing(tmp_path: Path, http
         status, output = await running.end()
 
         assert (status, "function_app.py changed; reloading" in output) == (0, True)
+        assert output.index("reloading") < output.index("reloaded")
+        # The addresses in the list are the only ones.
+        assert (output.count(running.url), output.count(running.cosmos_url), "127.0.0.1" in output) == (0, 1, False)
         assert "restarting" not in output
         with pytest.raises(ClientConnectionError):
             await http.get(running.url)
@@ -321,6 +324,30 @@ async def test_a_held_host_loads_its_app_and_stops_when_its_input_closes(tmp_pat
 
     assert process.returncode == 0
     assert b"listening on" not in log
+
+
+@pytest.mark.parametrize(
+    ("cosmos", "database", "ignored"),
+    [
+        ("example", "blog", []),
+        ("example", "other", ["BLOG_DATABASE"]),
+        ("another account", "blog", ["COSMOS"]),
+        (None, None, []),
+    ],
+)
+def test_only_settings_that_somebody_changed_are_reported_as_ignored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cosmos: str | None, database: str | None, ignored: list[str]
+) -> None:
+    monkeypatch.setenv("BLOG_DATABASE", "blog")
+    example = tmp_path / "local" / "local.settings.example.json"
+    example.parent.mkdir()
+    example.write_text('{"Values": {"COSMOS": "example"}}')
+    values = {"COSMOS": cosmos, "BLOG_DATABASE": database}
+    (tmp_path / "local.settings.json").write_text(json.dumps({"Values": values}))
+
+    settings = StackSettings(tmp_path, port=1, cosmos_port=2, data_dir=None, seed=False)
+
+    assert settings.ignored == ignored
 
 
 def test_settings_that_are_not_text_become_text_as_in_the_host(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def _run(options: argparse.Namespace) -> int:
     host = FunctionsHost(settings, configure_logs=True, sockets=sockets)
     stopping = asyncio.Event()
     try:
-        kept = asyncio.run(_serve(host, settings.app_dir, files, stopping, hold=options.hold and not sockets))
+        kept = asyncio.run(_serve(host, options, settings.app_dir, files, stopping, reloaded=bool(sockets)))
     except Exception as error:  # noqa: BLE001 - the app can raise anything while it is loaded
         if isinstance(error, (HostStartError, OSError)):
             sys.stderr.write(f"The host cannot start: {error}\n")
@@ -105,10 +105,14 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--sign-in", action="store_true", help="emulate App Service authentication, with a form to sign in"
     )
     parser.add_argument(
-        "--quiet", action="store_true", help="do not list functions or log HTTP requests and successful invocations"
+        "--quiet",
+        action="store_true",
+        help="do not list functions, name ignored settings, or log HTTP requests and successful invocations",
     )
     parser.add_argument(
-        "--hold", action="store_true", help="load the app, then wait for a line on standard input before listening"
+        "--hold",
+        action="store_true",
+        help="load the app, then wait for a line on standard input before listening; with --quiet, name no address",
     )
     parser.add_argument(
         "--no-reload",
@@ -140,17 +144,26 @@ def _settings(options: argparse.Namespace) -> HostSettings:
 
 
 async def _serve(
-    host: FunctionsHost, app_dir: Path, files: Snapshot | None, stopping: asyncio.Event, *, hold: bool
+    host: FunctionsHost,
+    options: argparse.Namespace,
+    app_dir: Path,
+    files: Snapshot | None,
+    stopping: asyncio.Event,
+    *,
+    reloaded: bool,
 ) -> list[socket.socket]:
     """Serve until a signal or, if `files` is given, until one of them changes. Return the sockets for a reload."""
     host.load()
     # Blocking is safe because no task runs yet. End of input means that the parent process has ended.
-    if hold and not sys.stdin.readline():
+    if options.hold and not reloaded and not sys.stdin.readline():
         return []
     _on_signals(stopping, host)
     await host.start()
     _listing.info("functions: %s", ", ".join(sorted(function.name for function in host.functions.values())))
-    _log.info("listening on %s", host.url)
+    if not (options.hold and options.quiet):
+        _log.info("listening on %s", host.url)
+    elif reloaded:
+        _log.info("reloaded")
     changed = await _changed_file(app_dir, files, stopping)
     if changed is None:
         _log.info("stopping")

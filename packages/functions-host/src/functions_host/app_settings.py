@@ -86,11 +86,13 @@ def _text(value: object) -> str:
 
 
 @contextmanager
-def app_environment(local: LocalSettings, overrides: Mapping[str, str]) -> Iterator[AppSettings]:
-    """Add an app's settings to `os.environ`, and restore it on exit."""
+def app_environment(
+    local: LocalSettings, overrides: Mapping[str, str], *, quiet: bool = False
+) -> Iterator[AppSettings]:
+    """Add an app's settings to `os.environ`, and restore it on exit. Warn of those that are there, unless `quiet`."""
     before = dict(os.environ)
     os.environ.update(overrides)
-    os.environ.update(_wanted(local.values))
+    os.environ.update(_wanted(local.values, quiet=quiet))
     os.environ["AZURE_FUNCTIONS_ENVIRONMENT"] = "Development"
     try:
         yield AppSettings(os.environ)
@@ -107,15 +109,14 @@ def _restore_environment(before: Mapping[str, str]) -> None:
             os.environ[name] = value
 
 
-def _wanted(values: Mapping[str, str]) -> dict[str, str]:
+def _wanted(values: Mapping[str, str], *, quiet: bool) -> dict[str, str]:
     wanted = {}
     for name, value in values.items():
-        if os.environ.get(name) == value:
-            continue
-        if os.environ.get(name):
-            _log.warning("ignoring '%s' in %s: the environment already sets it", name, FILE_NAME)
-        else:
+        present = os.environ.get(name)
+        if not present:
             wanted[name] = value
+        elif present != value and not quiet:
+            _log.warning("ignoring '%s' in %s: the environment already sets it", name, FILE_NAME)
     return wanted
 
 

@@ -119,7 +119,7 @@ class FunctionsHost:
         # As on the platform, where an app setting of this name wins.
         signed = {"WEBSITE_AUTH_ENABLED": "True"} if self._settings.sign_in else {}
         environment = {**signed, **self._settings.environment}
-        settings = self._resources.enter_context(app_environment(local, environment))
+        settings = self._resources.enter_context(app_environment(local, environment, quiet=self._settings.quiet))
         os.environ.setdefault("PYTHON_THREADPOOL_THREAD_COUNT", str(_THREADS))
         config = read_host_config(app_dir, settings)
         if self._configure_logs:
