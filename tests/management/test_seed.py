@@ -18,6 +18,7 @@ from management.verify import verify
 from shared.data.blog import Blog as ManagedBlog
 from shared.data.posts import delete_post
 from shared.data.users import create_user
+from shared.models.like import Like
 from shared.models.post import NewPost
 from shared.models.user import NewUser
 from shared.platform.http.callers import BackEnd
@@ -198,12 +199,12 @@ async def test_provisioning_a_seeded_database_keeps_its_data(blog: Blog, managed
 
 
 @_PLANS
-def test_nobody_comments_on_or_likes_their_own_posts(plan: Plan) -> None:
+def test_nobody_likes_their_own_posts(plan: Plan) -> None:
     for index in range(plan.users):
         for post in plan.posts(index, plan.user(index)):
-            responders = [response["userId"] for _, response in plan.responses(index, post)]
-            assert post["userId"] not in responders
-            assert len(responders) == post["commentCount"] + post["likeCount"]
+            responses = [response for _, response in plan.responses(index, post)]
+            assert post["userId"] not in [one["userId"] for one in responses if one["type"] == Like.TYPE]
+            assert len(responses) == post["commentCount"] + post["likeCount"]
 
 
 @_PLANS
@@ -217,12 +218,29 @@ def test_sample_texts_are_accepted_by_the_api(plan: Plan) -> None:
                 assert post["creationDate"] < response["creationDate"] <= iso_utc(plan.now)
 
 
-def test_the_sample_shows_what_posts_can_contain() -> None:
+def test_the_sample_has_posts_of_all_kinds() -> None:
     texts = [post.content for post in sample_posts()]
 
-    assert len(texts) == 15
+    assert 15 <= len(texts) <= 20
+    assert min(map(len, texts)) < 100
+    assert max(map(len, texts)) > 6_000
+    assert max(len(post.comments) for post in sample_posts()) >= 12
+    assert any(re.search(r"[а-я]", text) for text in texts)
     for pattern in (r"^## ", r"^- ", r"^1\. ", r"^```", r"^> ", r"\]\(/tour\)", r"^\|", r"\*\*", r"`[a-z]"):
         assert any(re.search(pattern, text, re.MULTILINE) for text in texts), pattern
+
+
+def test_the_texts_of_the_sample_fit_every_date() -> None:
+    """Dates are relative to the first run, which can be on any day of the year."""
+    texts = [
+        text for post in sample_posts() for text in (post.title, post.content, *(one["text"] for one in post.comments))
+    ]
+    dated = re.compile(
+        r"(Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|January|February|\bMarch|April|\bMay\b|June|July|August|September|October"
+        r"|November|December|in (the )?spring|summer|autumn|winter|Christmas|Easter"
+    )
+
+    assert [found[0] for text in texts if (found := dated.search(text))] == []
 
 
 async def test_the_sample_can_be_written_again_and_passes_verification(blog: Blog, managed: ManagedBlog) -> None:
