@@ -67,7 +67,10 @@ async def page_post(call: Call[None]) -> Context:
 @bp.route(route="posts/{postId}/{words}", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
 @WebPage("Q2, Q4, Q5, Q6", template="post.html")
 async def page_post_of_title(call: Call[None]) -> Context:
-    """Show the same page at the address with the words of the title. Former words lead to the current ones."""
+    """Show a post with its comments and likes.
+
+    The address has the words of the title. Former words lead to the current ones.
+    """
     context = await _post(call)
     current = post_path(context["post"])
     if call.path["words"] != unquote(current.rpartition("/")[2]):
