@@ -25,14 +25,6 @@ def plan(text: str, paths: tuple[str, ...] = ("key",), parameters: Any = None, f
     return query_plan(parse(text), parameters or {}, [(path,) for path in paths], features, epk)
 
 
-def info(text: str, **arguments: Any) -> dict[str, Any]:
-    """The plan's values that differ from the defaults, with the query on one line."""
-    fields = plan(text, **arguments)["queryInfo"]
-    fields["rewrittenQuery"] = " ".join(fields["rewrittenQuery"].split("\n"))
-    default = plan("SELECT * FROM c")["queryInfo"]
-    return {name: content for name, content in fields.items() if content != default[name]}
-
-
 def ranges(text: str, **arguments: Any) -> list[tuple[str, str]]:
     return [(found["min"], found["max"]) for found in plan(text, **arguments)["queryRanges"]]
 
@@ -60,65 +52,6 @@ def test_the_plan_of_a_plain_query_has_every_field() -> None:
     }
 
 
-REWRITTEN = {
-    "SELECT * FROM Root r ORDER BY r.blah": (
-        f'SELECT r._rid, [{{"item": r.blah}}] AS orderByItems, r AS payload FROM Root AS r WHERE ({FILTER})'
-        " ORDER BY r.blah"
-    ),
-    "SELECT TOP 10 c.p, c.q FROM c WHERE c.x = 'asdf' ORDER BY c.a ASC, c.b DESC": (
-        'SELECT TOP 10 c._rid, [{"item": c.a}, {"item": c.b}] AS orderByItems, {"p": c.p, "q": c.q} AS payload FROM c'
-        f' WHERE ((c.x = "asdf") AND ({FILTER})) ORDER BY c.a ASC, c.b DESC'
-    ),
-    "SELECT VALUE r.a FROM r ORDER BY r.b": (
-        'SELECT r._rid, [{"item": r.b}] AS orderByItems, r.a AS payload FROM r'
-        f" WHERE (({FILTER}) AND IS_DEFINED(r.a)) ORDER BY r.b"
-    ),
-    'SELECT r["a"], r[0] FROM r ORDER BY r.k': (
-        'SELECT r._rid, [{"item": r.k}] AS orderByItems, {"a": r["a"], "$1": r[0]} AS payload FROM r'
-        f" WHERE ({FILTER}) ORDER BY r.k"
-    ),
-    "SELECT VALUE AVG(c.blah) FROM c": 'SELECT VALUE [{"item": {"sum": SUM(c.blah), "count": COUNT(c.blah)}}] FROM c',
-    "SELECT VALUE MIN(c.blah + 1) FROM c": (
-        'SELECT VALUE [{"item": MIN((c.blah + 1)), "item2": {"min": MIN((c.blah + 1)), "count": COUNT((c.blah + 1))}}]'
-        " FROM c"
-    ),
-    "SELECT SUM(c.a), MAX(c.b) AS m FROM c": (
-        'SELECT {"$1": {"item": SUM(c.a)}, "m": {"item": MAX(c.b), "item2": {"max": MAX(c.b), "count": COUNT(c.b)}}}'
-        " AS payload FROM c"
-    ),
-    "SELECT TOP 10 VALUE COUNT(1) FROM Root r": 'SELECT VALUE [{"item": COUNT(1)}] FROM Root AS r',
-    "SELECT c.k, Count(1) AS n FROM c GROUP BY c.k": (
-        'SELECT [{"item": c.k}] AS groupByItems, {"k": c.k, "n": {"item": Count(1)}} AS payload FROM c GROUP BY c.k'
-    ),
-    "SELECT VALUE c.age FROM c GROUP BY c.age": (
-        'SELECT [{"item": c.age}] AS groupByItems, c.age AS payload FROM c GROUP BY c.age'
-    ),
-    "SELECT * FROM c OFFSET 1 LIMIT 2": "SELECT * FROM c OFFSET 0 LIMIT 3",
-    "SELECT * FROM c ORDER BY c.a OFFSET 1 LIMIT 2": (
-        f'SELECT c._rid, [{{"item": c.a}}] AS orderByItems, c AS payload FROM c WHERE ({FILTER}) ORDER BY c.a'
-        " OFFSET 0 LIMIT 3"
-    ),
-    "SELECT DISTINCT TOP 5 VALUE c.name FROM c": "SELECT DISTINCT VALUE c.name FROM c",
-    "SELECT DISTINCT * FROM c WHERE c.key = 5 OFFSET 1 LIMIT 2": "SELECT DISTINCT * FROM c WHERE (c.key = 5)",
-    "SELECT VALUE COUNT(1) FROM (SELECT DISTINCT VALUE c.x FROM c)": "SELECT DISTINCT VALUE c.x FROM c",
-    "SELECT DISTINCT VALUE c.blah FROM c ORDER BY c.blah": (
-        'SELECT c._rid, [{"item": c.blah}] AS orderByItems, c.blah AS payload FROM c'
-        f" WHERE (({FILTER}) AND IS_DEFINED(c.blah)) ORDER BY c.blah"
-    ),
-}
-
-
-@pytest.mark.parametrize(("text", "rewritten"), REWRITTEN.items())
-def test_queries_are_rewritten_for_each_range(text: str, rewritten: str) -> None:
-    assert info(text)["rewrittenQuery"] == rewritten.replace(f"({FILTER}) ORDER", f"({FILTER}) ORDER")
-
-
-@pytest.mark.parametrize("text", REWRITTEN)
-def test_rewritten_queries_run(text: str) -> None:
-    rewritten = plan(text)["queryInfo"]["rewrittenQuery"].replace(FILTER, "true")
-    assert rows(rewritten, [{"_rid": "a", "k": 1, "key": 5}]) is not None
-
-
 def test_ordered_groups_have_keys_to_merge_by() -> None:
     found = plan("SELECT c.k FROM c GROUP BY c.k ORDER BY c.k DESC")["queryInfo"]
     assert (found["orderBy"], found["groupByExpressions"]) == (["Descending"], ["c.k"])
@@ -128,57 +61,6 @@ def test_ordered_groups_have_keys_to_merge_by() -> None:
         {"_rid": "b", "orderByItems": [{"item": 2}], "payload": {"groupByItems": [{"item": 2}], "payload": {"k": 2}}},
         {"_rid": "a", "orderByItems": [{"item": 1}], "payload": {"groupByItems": [{"item": 1}], "payload": {"k": 1}}},
     ]
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("SELECT TOP 5 * FROM c", {"top": 5}),
-        ("SELECT TOP @n * FROM c", {"top": 42}),
-        ("SELECT DISTINCT c.blah FROM c", {"distinctType": "Unordered"}),
-        ("SELECT * FROM c WHERE c.key = 5 OFFSET 1 LIMIT 2", {}),
-        ("SELECT VALUE c.a FROM c", {"hasSelectValue": True}),
-    ],
-)
-def test_simple_queries_are_not_rewritten(text: str, expected: dict[str, Any]) -> None:
-    assert info(text, parameters={"@n": 42}) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("SELECT VALUE COUNT(1) FROM c", {"aggregates": ["Count"], "hasSelectValue": True}),
-        (
-            "SELECT c.t, COUNT(1) AS n, AVG(c.a) FROM c GROUP BY c.t",
-            {
-                "groupByExpressions": ["c.t"],
-                "groupByAliases": ["t", "n", "$1"],
-                "groupByAliasToAggregateType": {"t": None, "n": "Count", "$1": "Average"},
-            },
-        ),
-        (
-            "SELECT * FROM c ORDER BY c.a DESC, c.b",
-            {"orderBy": ["Descending", "Ascending"], "orderByExpressions": ["c.a", "c.b"]},
-        ),
-        (
-            "SELECT VALUE COUNT(1) FROM c WHERE c.key = 5 OFFSET 1 LIMIT 2",
-            {"hasSelectValue": True},
-        ),
-        (
-            "SELECT DISTINCT VALUE c.a FROM c ORDER BY c.a",
-            {
-                "distinctType": "Ordered",
-                "orderBy": ["Ascending"],
-                "orderByExpressions": ["c.a"],
-                "hasSelectValue": True,
-            },
-        ),
-    ],
-)
-def test_plans_describe_what_the_client_merges(text: str, expected: dict[str, Any]) -> None:
-    found = info(text)
-    found.pop("rewrittenQuery", None)
-    assert found == expected
 
 
 @pytest.mark.parametrize(
@@ -243,14 +125,6 @@ def test_a_feature_the_client_does_not_support_is_rejected() -> None:
     with pytest.raises(CosmosError, match="GroupBy"):
         plan("SELECT c.a FROM c GROUP BY c.a", features={"Aggregate", "OrderBy"})
     assert plan("SELECT * FROM c ORDER BY c.a", features={"OrderBy"})
-
-
-@pytest.mark.parametrize(
-    "text", ["SELECT VALUE FLOOR(AVG(c.a)) FROM c", "SELECT VALUE [SUM(c.a)] FROM c", "SELECT MIN(c.a) / 2 FROM c"]
-)
-def test_compositions_of_aggregates_are_rejected(text: str) -> None:
-    with pytest.raises(CosmosError, match="Compositions of aggregates and other expressions are not allowed"):
-        plan(text)
 
 
 def test_a_query_with_an_error_has_no_plan() -> None:
