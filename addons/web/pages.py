@@ -21,6 +21,8 @@ from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import Post
 from shared.models.user import User
+from shared.platform.data.pages import Cursor, Page
+from shared.platform.database.container import Container
 from shared.platform.http.calls import DEFAULT_PAGE, PAGE_LIMIT, QUERY, Call
 from shared.platform.http.responses import Response
 from shared.platform.models import RequestModel
@@ -59,7 +61,8 @@ async def page_about(_call: Call[None]) -> Context:
 async def page_post(call: Call[None]) -> Context:
     """Show a post with its comments and likes.
 
-    With the query parameter comment, the comments start at this one, which costs another point read.
+    Comments are in the order of reading, unlike in the API. With the query parameter comment, they start at this one,
+    which costs another point read. With newest, they are the last ones.
     """
     return await _post(call)
 
@@ -80,12 +83,10 @@ async def page_post_of_title(call: Call[None]) -> Context:
 
 async def _post(call: Call[None]) -> dict[str, Any]:
     """The variables of a post's page: Q2, Q4, Q5, and its neighbors on the front page, which is cached."""
-    stored, post_id, comment_id = (await open_blog()).posts, call.path["postId"], call.params.get("comment")
+    stored, post_id = (await open_blog()).posts, call.path["postId"]
     post, commented, liked, recent = await run_all(
         posts.get_post(stored, post_id),
-        comments.list_comments_from(stored, post_id, comment_id, limit=call.limit)
-        if comment_id
-        else comments.list_comments(stored, post_id, limit=call.limit, cursor=call.cursor, check_post=False),
+        _comments(stored, call),
         likes.list_likes(stored, post_id, limit=DEFAULT_PAGE, cursor=None, check_post=False),
         front_page(),
     )
@@ -97,10 +98,20 @@ async def _post(call: Call[None]) -> dict[str, Any]:
         "comments": [Comment.serialize(item) for item in commented.items],
         "likes": [Like.serialize(item) for item in liked.items],
         "more": {"cursor": commented.next_cursor, "limit": PAGE_LIMIT} if commented.next_cursor else None,
-        "is_newest": call.cursor is None and not comment_id,
+        "is_first": not (call.cursor or call.params.get("comment") or call.params.get("newest")),
         "around": around,
         "others": [each for each in recent.posts if each["userId"] == post["userId"] and each["id"] != post_id][:3],
     }
+
+
+async def _comments(stored: Container, call: Call[None]) -> Page[Cursor]:
+    post_id, comment_id = call.path["postId"], call.params.get("comment")
+    if comment_id:
+        return await comments.list_comments_from(stored, post_id, comment_id, limit=call.limit)
+    if call.params.get("newest"):
+        page = await comments.list_comments(stored, post_id, limit=call.limit, cursor=None, check_post=False)
+        return Page(page.items[::-1], None)
+    return await comments.list_oldest_comments(stored, post_id, limit=call.limit, cursor=call.cursor)
 
 
 def _at(posts: Sequence[Any], place: int) -> Any:
@@ -163,6 +174,20 @@ async def get_atom(call: Call[None]) -> Context:
     # Stable under another host name, and different for each blog.
     blog_id = f"{settings().account.endpoint}{settings().database}"
     return {"user": None, "feed_id": blog_id, "posts": (await front_page()).posts[: call.limit]}
+
+
+@bp.route(route="feed.xml", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
+@WebPage(template="atom.xml")
+async def get_feed_xml(_call: Call[None]) -> Context:
+    """Lead to the Atom feed from an address that readers try."""
+    raise PageMoved("/feed.atom")
+
+
+@bp.route(route="rss", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
+@WebPage(template="atom.xml")
+async def get_rss(_call: Call[None]) -> Context:
+    """Lead to the Atom feed from another one."""
+    raise PageMoved("/feed.atom")
 
 
 @bp.route(route="users/{userId}/feed.atom", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)

@@ -76,12 +76,17 @@ async def list_comments(
     return await list_responses(posts, Comment, post_id, limit=limit, cursor=cursor, check_post=check_post)
 
 
+async def list_oldest_comments(posts: Container, post_id: str, *, limit: int, cursor: Cursor | None) -> Page[Cursor]:
+    """Q4 in the order of reading, for a caller who reads the post itself: one query in one partition of `posts`."""
+    return await read_page(posts, Comment, post_id, Comment.TYPE, limit=limit, cursor=cursor, oldest_first=True)
+
+
 async def list_comments_from(posts: Container, post_id: str, comment_id: str, *, limit: int) -> Page[Cursor]:
-    """A comment and at most `limit` older ones: a point read and one query in one partition of `posts`.
+    """A comment and at most `limit` newer ones: a point read and one query in one partition of `posts`.
 
     Raises PostNotFound, CommentNotFound. The comments of a deleted post are found until the change feed deletes them.
     """
     comment = await get_comment(posts, post_id, comment_id)
     after = Cursor(comment["creationDate"], comment_id)
-    older = await read_page(posts, Comment, post_id, Comment.TYPE, limit=limit, cursor=after)
-    return Page([comment, *older.items], older.next_cursor)
+    newer = await list_oldest_comments(posts, post_id, limit=limit, cursor=after)
+    return Page([comment, *newer.items], newer.next_cursor)

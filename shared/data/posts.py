@@ -17,7 +17,7 @@ from shared.errors import PostNotFound, UserNotFound
 from shared.models.base import DELETED_TTL_S, DELETED_TYPE, ItemOfPost
 from shared.models.post import EMPTIED, HAS_COUNTABLE_VERSION, NewPost, Post, PostChanges, existing_post, post_item
 from shared.platform.data.idempotency import create_recorded, idempotency_record, new_id, require_recorded
-from shared.platform.data.pages import Cursor, Page, newest_first, read_page, without_damaged
+from shared.platform.data.pages import Cursor, Page, in_order, read_page, without_damaged
 from shared.platform.database.container import Container, patch_of
 from shared.platform.database.refusals import ConditionFailed, ItemExists, ItemMissing
 from shared.platform.errors import Forbidden, VersionMismatch
@@ -151,7 +151,7 @@ async def list_posts_of_user(users: Container, user_id: str, *, limit: int, curs
 
 async def list_recent_posts(feed: Container, *, limit: int) -> list[Item]:
     """Q6, the front page: one query in the only partition of `feed`."""
-    return without_damaged(Post, await newest_first(feed, Post, Post.TYPE, Post.TYPE, limit=limit, cursor=None))
+    return without_damaged(Post, await in_order(feed, Post, Post.TYPE, Post.TYPE, limit=limit, cursor=None))
 
 
 async def list_responses(

@@ -22,7 +22,8 @@ from pathlib import Path
 import tasks
 from tests.repository_copy import copy_repository
 
-COSMIC_RAY = ("uv", "tool", "run", "--from", "cosmic-ray==8.7.0", "cosmic-ray")
+UV = str(Path(sys.executable).with_name("uv"))
+COSMIC_RAY = (UV, "tool", "run", "--from", "cosmic-ray==8.7.0", "cosmic-ray")
 # Survivors run all tests; this is several times as long.
 TIMEOUT_S = 600
 CONFIG = """[cosmic-ray]

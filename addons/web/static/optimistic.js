@@ -127,7 +127,7 @@ async function comment(event) {
   const permalink = item.querySelector("[data-permalink]");
   permalink.removeAttribute("href");
   item.setAttribute("aria-busy", "true");
-  list.prepend(item);
+  list.append(item);
   item.scrollIntoView({ block: "nearest" });
   sending.push(content);
   form.reset();

@@ -1,4 +1,4 @@
-"""Pages of a list, ordered by creationDate and ID, newest first.
+"""Pages of a list, ordered by creationDate and ID.
 
 A cursor is the position of a page's last row in that order. It names neither partition nor container, so a forged one
 cannot reach another list, and it stays valid while items are added and deleted.
@@ -63,6 +63,7 @@ async def read_page(
     *types: str,
     limit: int,
     cursor: Cursor | None,
+    oldest_first: bool = False,
 ) -> Page[Cursor]:
     """Read a page of the items of `types` in one logical partition, the last type first.
 
@@ -73,8 +74,15 @@ async def read_page(
     """
     offset = 0
     while True:
-        rows = await newest_first(
-            container, resource, partition_key, *types, limit=limit + 1, cursor=cursor, offset=offset
+        rows = await in_order(
+            container,
+            resource,
+            partition_key,
+            *types,
+            limit=limit + 1,
+            cursor=cursor,
+            offset=offset,
+            oldest_first=oldest_first,
         )
         after = _after(rows[:limit]) if len(rows) > limit else None
         page = Page(without_damaged(resource, rows[:limit]), after)
@@ -108,7 +116,7 @@ def is_readable(resource: type[Resource], item: Item) -> bool:
     return True
 
 
-async def newest_first(
+async def in_order(
     container: Container,
     resource: type[Resource],
     partition_key: str,
@@ -116,23 +124,25 @@ async def newest_first(
     limit: int,
     cursor: Cursor | None,
     offset: int = 0,
+    oldest_first: bool = False,
 ) -> list[Item]:
     """Return at most `limit` items of `types` in one logical partition, `offset` items after `cursor`: one query.
 
-    They are ordered by type, then newest first. Only an order that starts with the filtered property reads no index
-    entries of other types (https://learn.microsoft.com/azure/cosmos-db/index-policy).
+    They are ordered by type, then newest first; with `oldest_first`, the reverse. Only an order that starts with the
+    filtered property reads no index entries of other types
+    (https://learn.microsoft.com/azure/cosmos-db/index-policy).
     """
     parameters: dict[str, Any] = {f"type{index}": type_ for index, type_ in enumerate(types)}
     of_types = "(" + " OR ".join(f"c.type = @{name}" for name in parameters) + ") "
     parameters["limit"] = limit
-    after = ""
+    after, order, compared = "", *(("ASC", ">") if oldest_first else ("DESC", "<"))
     if cursor is not None:
         # The first comparison uses the index; the second breaks ties.
-        after = "AND c.creationDate <= @date AND (c.creationDate < @date OR c.id < @id) "
+        after = f"AND c.creationDate {compared}= @date AND (c.creationDate {compared} @date OR c.id {compared} @id) "
         parameters |= {"date": cursor.creation_date, "id": cursor.id}
     return await container.query(
         f"SELECT {resource.projection()} FROM c WHERE {of_types}{after}"  # noqa: S608 - constants
-        f"ORDER BY c.type DESC, c.creationDate DESC, c.id DESC OFFSET {offset} LIMIT @limit",
+        f"ORDER BY c.type {order}, c.creationDate {order}, c.id {order} OFFSET {offset} LIMIT @limit",
         parameters,
         partition_key=partition_key,
         page_size=limit,

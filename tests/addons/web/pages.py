@@ -9,6 +9,8 @@ from html.parser import HTMLParser
 
 from tests.plain_http import PlainClient, PlainResponse
 
+# Addresses that lead to another one.
+MOVED = ("feed.xml", "rss")
 # Elements without content.
 _VOID = {"base", "br", "col", "hr", "img", "input", "link", "meta"}
 

@@ -9,7 +9,7 @@ import re
 import pytest
 
 from tests.addons.web.deliveries import has_copies
-from tests.addons.web.pages import Site
+from tests.addons.web.pages import MOVED, Site
 from tests.api import Api
 from tests.polling import eventually
 
@@ -128,7 +128,12 @@ async def test_head_is_answered_wherever_get_is(api: Api, site: Site) -> None:
     functions = json.loads((await site.get("/admin/functions")).content)
     triggers = [function["config"]["bindings"][0] for function in functions]
     routes = [trigger["route"] for trigger in triggers if "GET" in trigger.get("methods", [])]
-    paths = ["/" + re.sub(r"{(\w+)}", lambda name: parameters[name[1]], route) for route in routes if "*" not in route]
+    routes = [route for route in routes if "*" not in route and route not in MOVED]
+    paths = [
+        "/" + re.sub(r"{(\w+)}", lambda name: parameters[name[1]], route)
+        for route in routes
+        if "*" not in route and route not in MOVED
+    ]
 
     answers = {path: (await site.get(path, PLAIN, method="HEAD"), await site.get(path, PLAIN)) for path in paths}
 

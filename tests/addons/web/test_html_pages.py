@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import unquote
 
 import pytest
 
+from addons.web.relative_time import exact_day
 from addons.web.slugs import post_path
 from tests.addons.web.deliveries import feed_has, has_copies
 from tests.addons.web.pages import ParsedPage, Shown, Site
@@ -100,7 +102,7 @@ async def test_a_post_shows_content_comments_and_likes(api: Api, site: Site) -> 
     assert shown.page.one("p", data_empty="").keys() == {"class", "data-empty", "hidden"}
 
 
-async def test_older_comments_are_one_link_away(api: Api, site: Site) -> None:
+async def test_newer_comments_are_one_link_away(api: Api, site: Site) -> None:
     author = await api.new_user()
     post = await api.new_post(author)
     comments = [await api.new_comment(post, author, f"Comment {number}") for number in range(3)]
@@ -114,31 +116,34 @@ async def test_older_comments_are_one_link_away(api: Api, site: Site) -> None:
         links = shown.page.all("a", rel="next")
         more = f"{links[0]['href']}&limit=2" if links else ""
 
-    assert seen == [f"comment-{comment['id']}" for comment in reversed(comments)]
+    assert seen == [f"comment-{comment['id']}" for comment in comments]
 
 
-async def test_older_comments_come_by_the_hundred(api: Api, site: Site) -> None:
+async def test_newer_comments_come_by_the_hundred(api: Api, site: Site) -> None:
     author = await api.new_user()
     post = await api.new_post(author)
     for number in range(22):
         await api.new_comment(post, author, f"Comment {number}")
     path = f"/posts/{post['id']}"
 
-    newest = await site.get(path)
-    href = newest.page.one("a", rel="next")["href"]
-    older = await site.get(path + href)
+    oldest = await site.get(path)
+    href = oldest.page.one("a", rel="next")["href"]
+    newer = await site.get(path + href)
 
     assert href.startswith("?cursor=")
     assert href.endswith("&limit=100#comments")
-    assert comments_on(older.page) == comments_on((await site.get(f"{path}?limit=22")).page)[20:]
-    assert newest.page.all("a", href=f"{path}#comments") == []
-    assert older.page.one("a", href=f"{path}#comments").text == "Newest comments"
+    listed = comments_on((await site.get(f"{path}?limit=22")).page)
+    assert comments_on(newer.page) == listed[20:]
+    assert oldest.page.all("a", href=f"{path}#comments") == []
+    assert newer.page.one("a", href=f"{path}#comments").text == "All comments"
+    newest = await site.get(path + oldest.page.one("a", href="?newest=1#comments")["href"])
+    assert comments_on(newest.page) == listed[2:]
 
 
-async def test_the_time_of_a_comment_links_to_it_and_older_ones(api: Api, site: Site) -> None:
+async def test_the_time_of_a_comment_links_to_it_and_newer_ones(api: Api, site: Site) -> None:
     author = await api.new_user()
     post = await api.new_post(author)
-    oldest, middle, _ = [await api.new_comment(post, author, f"Comment {number}") for number in range(3)]
+    _, middle, newest = [await api.new_comment(post, author, f"Comment {number}") for number in range(3)]
     await api.new_like(post, author)
     path = f"/posts/{post['id']}"
 
@@ -146,8 +151,8 @@ async def test_the_time_of_a_comment_links_to_it_and_older_ones(api: Api, site: 
     linked = await site.get(link["href"])
 
     assert link.text == "just now"
-    assert comments_on(linked.page) == [f"comment-{middle['id']}", f"comment-{oldest['id']}"]
-    assert linked.page.one("a", href=f"{path}#comments").text == "Newest comments"
+    assert comments_on(linked.page) == [f"comment-{middle['id']}", f"comment-{newest['id']}"]
+    assert linked.page.one("a", href=f"{path}#comments").text == "All comments"
 
 
 async def test_the_link_of_a_deleted_comment_leads_to_the_post(api: Api, site: Site) -> None:
@@ -207,7 +212,7 @@ async def test_lists_without_items_say_so(api: Api, site: Site) -> None:
     assert "hidden" not in shown.page.one("p", data_empty="")
 
 
-async def test_an_empty_page_of_older_items_links_to_the_newest_instead(api: Api, site: Site) -> None:
+async def test_an_empty_page_links_to_the_first_one_instead(api: Api, site: Site) -> None:
     author = await api.new_user()
     post, other = await api.new_post(author), await api.new_post(author)
     comments = [await api.new_comment(other, author) for _ in range(2)]
@@ -215,7 +220,7 @@ async def test_an_empty_page_of_older_items_links_to_the_newest_instead(api: Api
     paths = (f"/users/{author['id']}", f"/posts/{other['id']}")
     more = [(await site.get(f"{path}?limit=1")).page.one("a", rel="next")["href"] for path in paths]
     await api.delete_post(post["id"])
-    await api.delete_comment(other["id"], comments[0]["id"])
+    await api.delete_comment(other["id"], comments[1]["id"])
     await eventually(lambda: has_copies(api, author, 1))
 
     user, commented = [await site.get(path + href) for path, href in zip(paths, more, strict=True)]
@@ -223,7 +228,7 @@ async def test_an_empty_page_of_older_items_links_to_the_newest_instead(api: Api
     assert "hidden" in user.page.one("div", data_empty="")
     assert user.page.one("a", href=paths[0]).text == "Newest posts"
     assert "hidden" in commented.page.one("p", data_empty="")
-    assert commented.page.one("a", href=f"{paths[1]}#comments").text == "Newest comments"
+    assert commented.page.one("a", href=f"{paths[1]}#comments").text == "All comments"
 
 
 async def test_the_editor_shows_the_stored_post_and_its_preview(api: Api, site: Site) -> None:
@@ -344,3 +349,50 @@ async def test_no_image_and_no_time_is_empty(api: Api, site: Site, path: str) ->
     assert all(image["src"] for image in page.all("img"))
     assert all(time.text or time.get("datetime") for time in page.all("time"))
     assert all(time.get("datetime") != "" for time in page.all("time"))
+
+
+async def test_the_address_of_a_post_has_the_words_of_its_title(api: Api, site: Site) -> None:
+    post = await api.new_post(await api.new_user(), "Über Gärten & Brücken")
+    path = post_path(post)
+    assert unquote(path) == f"/posts/{post['id']}/über-gärten-brücken"
+
+    assert (await site.get(path)).page.one("h1").text == post["title"]
+    await api.edit_post(post["id"], "Edit", "Some content.")
+    moved = await site.get(f"{path}?limit=5")
+
+    assert (moved.status, moved.headers["location"]) == (308, f"/posts/{post['id']}/edit-?limit=5")
+    assert (await site.get(f"/posts/{post['id']}/edit-")).status == 200
+    # Without words, links of any age lead to the page.
+    assert (await site.get(f"/posts/{post['id']}")).status == 200
+
+
+async def test_a_title_without_words_adds_none_to_the_address(api: Api, site: Site) -> None:
+    post = await api.new_post(await api.new_user(), "???")
+
+    assert post_path(post) == f"/posts/{post['id']}"
+    assert (await site.get(f"{post_path(post)}/former")).headers["location"] == post_path(post)
+
+
+async def test_a_post_leads_to_its_authors_other_posts_and_to_its_neighbors(api: Api, site: Site) -> None:
+    author = await api.new_user()
+    titles = [unique(name) for name in ("First", "Second", "Third")]
+    posts = [await api.new_post(author, title) for title in titles]
+
+    async def is_shown() -> Shown | None:
+        shown = await site.get(post_path(posts[1]))
+        return shown if all(title in shown.text for title in titles) else None
+
+    page = (await eventually(is_shown)).page
+
+    assert page.one("a", rel="prev").text.endswith(titles[0])
+    assert page.one("a", rel="next").text.endswith(titles[2])
+    assert page.one("aside", class_="after").text.count(titles[0]) == 2  # as the previous one, and as the author's
+
+
+async def test_a_post_says_the_day_and_how_long_reading_takes(api: Api, site: Site) -> None:
+    post = await api.new_post(await api.new_user(), content="word " * 700)
+
+    byline = (await site.get(f"/posts/{post['id']}")).page.one("article", class_="post").text
+
+    assert exact_day(post["creationDate"]) in byline
+    assert "3 min read" in byline

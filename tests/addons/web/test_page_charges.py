@@ -113,7 +113,7 @@ async def test_the_page_of_a_comment_costs_one_point_read_more(
 ) -> None:
     author = await api.new_user()
     post = await api.new_post(author)
-    older, comment = await api.new_comment(post, author), await api.new_comment(post, author)
+    comment, newer = await api.new_comment(post, author), await api.new_comment(post, author)
     await api.new_like(post, author)
     path = f"/posts/{post['id']}"
     await quiet_site.get(path)
@@ -122,7 +122,7 @@ async def test_the_page_of_a_comment_costs_one_point_read_more(
         shown = await quiet_site.get(f"{path}?comment={comment['id']}")
 
     operations, _ = apart_from_the_feed(recorded)
-    assert f"comment-{older['id']}" in shown.text
+    assert f"comment-{newer['id']}" in shown.text
     assert sorted(operation.name for operation in operations) == ["query posts"] * 2 + ["read posts"] * 2
     assert {operation.partition_key for operation in operations} == {json.dumps([post["id"]])}
     assert shown.charge_ru == pytest.approx(sum(operation.charge_ru for operation in recorded), abs=0.01)

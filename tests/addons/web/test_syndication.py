@@ -8,6 +8,7 @@ from uuid import UUID
 from xml.etree import ElementTree
 
 import feedparser
+import pytest
 
 from addons.web.slugs import post_path
 from tests.addons.web.pages import Shown, Site
@@ -151,3 +152,10 @@ async def test_robots_txt_names_the_sitemap_and_excludes_the_api(site: Site) -> 
     assert shown.headers["content-type"] == "text/plain; charset=utf-8"
     assert f"Sitemap: {site.url}/sitemap.xml" in shown.text.splitlines()
     assert "Disallow: /api/" in shown.text.splitlines()
+
+
+@pytest.mark.parametrize("path", ["/feed.xml", "/rss"])
+async def test_addresses_that_readers_try_lead_to_the_feed(site: Site, path: str) -> None:
+    shown = await site.get(path)
+
+    assert (shown.status, shown.headers["location"]) == (308, "/feed.atom")

@@ -450,7 +450,7 @@ async def test_load_more_continues_each_list(visit: Visit, api: Api) -> None:
     ada = await visit(f"/posts/{post['id']}")
     await expect(ada.comments).to_have_count(20)
 
-    await ada.page.get_by_role("link", name="Older comments").click()
+    await ada.page.get_by_role("link", name="Show newer").click()
 
     await expect(ada.comments).to_have_count(25)
     await expect(ada.comments.nth(20)).to_be_focused()
@@ -563,7 +563,7 @@ async def test_cards_and_comments_have_the_direction_of_their_text(
     await ada.be(author)
     for path, article in ((f"/users/{author['id']}", ".card"), (f"/posts/{post['id']}", "ol.comments article")):
         await ada.open(path)
-        for part in (".byline", ".counts" if article == ".card" else "[data-delete-comment]"):
+        for part in [".byline"] + (["[data-delete-comment]"] if article != ".card" else []):
             element = ada.page.locator(f"{article} {part}")
             assert await element.evaluate("one => getComputedStyle(one).direction") == direction, part
     byline, button = [

@@ -30,16 +30,16 @@ async def discussed(stored: Blog) -> Json:
     return post
 
 
-async def test_a_click_loads_100_older_comments_and_reload_and_back_return_to_them(
+async def test_a_click_loads_100_newer_comments_and_reload_and_back_return_to_them(
     visit: Visit, discussed: Json
 ) -> None:
     ada = await visit(f"/posts/{discussed['id']}")
-    first_of_last_page = ada.page.get_by_text("Comment 109.", exact=True)
+    first_of_last_page = ada.page.get_by_text("Comment 120.", exact=True)
     await expect(ada.comments).to_have_count(20)
 
-    await ada.page.get_by_role("link", name="Older comments").click()
+    await ada.page.get_by_role("link", name="Show newer").click()
     await expect(ada.comments).to_have_count(120)
-    await ada.page.get_by_role("link", name="Older comments").click()
+    await ada.page.get_by_role("link", name="Show newer").click()
     await expect(ada.comments).to_have_count(220)
     await expect(ada.status).to_have_text("100 more loaded.")
     await expect(ada.comments.nth(120)).to_be_focused()
@@ -51,29 +51,31 @@ async def test_a_click_loads_100_older_comments_and_reload_and_back_return_to_th
     await expect(ada.page).to_have_url(re.compile("/users/"))
     await ada.page.go_back()
     await expect(first_of_last_page).to_be_in_viewport()
-    await ada.page.get_by_role("link", name="Older comments").click()
+    await ada.page.get_by_role("link", name="Show newer").click()
     await expect(ada.comments).to_have_count(110)
-    await ada.page.get_by_role("link", name="Newest comments").click()
+    await ada.page.get_by_role("link", name="All comments").click()
     await expect(ada.comments).to_have_count(20)
-    await expect(ada.comments.first).to_contain_text("Comment 229.")
+    await expect(ada.comments.first).to_contain_text("Comment 0.")
+    await ada.page.get_by_role("link", name="Newest comments").click()
+    await expect(ada.comments.last).to_contain_text("Comment 229.")
 
 
-async def test_older_comments_need_no_javascript(visit: Visit, discussed: Json) -> None:
+async def test_newer_comments_need_no_javascript(visit: Visit, discussed: Json) -> None:
     reader = await visit(f"/posts/{discussed['id']}", java_script_enabled=False)
 
-    await reader.page.get_by_role("link", name="Older comments").click()
+    await reader.page.get_by_role("link", name="Show newer").click()
 
     await expect(reader.comments).to_have_count(100)
-    await expect(reader.comments.first).to_contain_text("Comment 209.")
+    await expect(reader.comments.first).to_contain_text("Comment 20.")
     await expect(reader.comments.first).to_be_in_viewport()
-    await reader.page.get_by_role("link", name="Newest comments").click()
-    await expect(reader.comments.first).to_contain_text("Comment 229.")
+    await reader.page.get_by_role("link", name="All comments").click()
+    await expect(reader.comments.first).to_contain_text("Comment 0.")
 
 
 async def test_the_time_of_a_comment_is_its_permalink_on_any_page(visit: Visit, discussed: Json) -> None:
     ada = await visit(f"/posts/{discussed['id']}")
-    await ada.page.get_by_role("link", name="Older comments").click()
-    comment = ada.comments.filter(has_text="Comment 150.")
+    await ada.page.get_by_role("link", name="Show newer").click()
+    comment = ada.comments.filter(has_text="Comment 79.")
 
     await comment.locator("a:has(time)").click()
     await expect(ada.page).to_have_url(re.compile(r"\?comment="))
@@ -81,17 +83,17 @@ async def test_the_time_of_a_comment_is_its_permalink_on_any_page(visit: Visit, 
 
     for reader in (ada, grace):
         linked = reader.page.locator("li:target")
-        await expect(linked).to_contain_text("Comment 150.")
+        await expect(linked).to_contain_text("Comment 79.")
         await expect(linked).to_be_in_viewport()
         await expect(reader.comments).to_have_count(21)
 
 
-async def test_a_page_whose_comments_are_all_deleted_does_not_hide_that_there_are_older_ones(
+async def test_a_page_whose_comments_are_all_deleted_does_not_hide_that_there_are_newer_ones(
     visit: Visit, api: Api
 ) -> None:
     user = await api.new_user()
     post = await api.new_post(user)
-    for content in ("An older one.", "The newest one."):
+    for content in ("The oldest one.", "A newer one."):
         await api.new_comment(post, user, content)
     ada = await visit(f"/posts/{post['id']}?limit=1")
     await ada.be(user)
@@ -102,8 +104,8 @@ async def test_a_page_whose_comments_are_all_deleted_does_not_hide_that_there_ar
     await expect(ada.comments).to_have_count(0)
 
     await expect(ada.page.get_by_text("No comments yet.")).to_be_hidden()
-    await ada.page.get_by_role("link", name="Older comments").click()
-    await expect(ada.comments).to_contain_text(["An older one."])
+    await ada.page.get_by_role("link", name="Show newer").click()
+    await expect(ada.comments).to_contain_text(["A newer one."])
 
 
 async def test_a_comment_just_published_has_its_permalink(visit: Visit, api: Api) -> None:

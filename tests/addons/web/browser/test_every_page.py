@@ -279,3 +279,14 @@ async def test_messages_have_a_border_in_forced_colors(visit: Visit) -> None:
     await expect(ada.status).to_have_css("border-top-width", "1px")
     ink = await ada.evaluate("getComputedStyle(document.body).color")
     await expect(ada.status).to_have_css("border-top-color", ink)
+
+
+async def test_code_can_be_copied(visit: Visit, api: Api) -> None:
+    post = await api.new_post(await api.new_user(), content="Run it:\n\n    make run\n")
+    reader = await visit(f"/posts/{post['id']}", permissions=["clipboard-read", "clipboard-write"])
+
+    await reader.page.locator(".code").hover()
+    await reader.page.get_by_role("button", name="Copy").click()
+
+    await expect(reader.status).to_have_text("Copied.")
+    assert await reader.evaluate("navigator.clipboard.readText()") == "make run\n"

@@ -179,7 +179,7 @@ async def test_pages_in_the_history_show_who_is_signed_in_now(visit: Visit, post
     await ada.page.go_back()
     await ada.page.go_back()
     await ada.page.go_back()
-    await expect(ada.page.get_by_role("heading", name="The most recent posts")).to_be_attached()
+    await expect(ada.page.get_by_role("heading", name="The Blog", level=1)).to_be_attached()
     await expect(ada.corner).to_contain_text(name)
     await ada.choose("Sign out")
     await expect(ada.page.get_by_role("button", name="Sign in")).to_be_visible()
