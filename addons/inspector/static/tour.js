@@ -28,7 +28,8 @@ document.addEventListener("inspector-records", ({ detail: records }) => {
 /** One line per action, with the total of its requests. */
 function lineOf(group) {
   if (group.request.title.includes("thousand comments")) {
-    return `${written ? count(written, "comment") : "No new comments"}: ${chargesOf(group)}.`;
+    const all = written ? count(written, "comment") : "No new comments";
+    return `${group.request.status < 400 ? all : "Not all comments"}: ${chargesOf(group)}.`;
   }
   return `${summaryOf(group)} ${perUnit(group)}`.trim();
 }
