@@ -10,7 +10,7 @@ from typing import Any, get_args
 import azure.functions as func
 
 from addons.search.index import open_index
-from addons.search.query import MOST_WORDS, QUERY_LENGTH, Order, SearchPosition, SearchQuery, search
+from addons.search.query import MOST_WORDS, QUERY_LENGTH, Order, SearchQuery, parse_position, search
 from shared.endpoints import Endpoint
 from shared.models.comment import Comment
 from shared.models.post import Post, short_form
@@ -36,13 +36,14 @@ _PARAMETERS: dict[str, dict[str, Any]] = {
 
 
 @bp.route(route="api/search", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
-@Endpoint(returns=(Post, Comment), paged=True, parse_cursor=SearchPosition.parse, parameters=_PARAMETERS)
+@Endpoint(returns=(Post, Comment), paged=True, parse_cursor=parse_position, parameters=_PARAMETERS)
 async def search_posts(call: Call[None]) -> Response:
     """Search in all posts and comments.
 
     Finds those that have all words of the query parameter `q`, or other forms of them, in their title or content; posts
     are in short form. The most relevant are first or, with `order=date`, the newest. Shows changes after a short delay.
-    Ends after 200 results.
+    A page has at most 20 results. By relevance, there are at most 100, and what is written or deleted between two pages
+    can repeat results or leave some out.
     """
     query = SearchQuery.parse(call.params)
     found = await search(await open_index(), query, limit=call.limit, cursor=call.cursor)

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from addons.search.query import WORD_CHARACTER
+from addons.search.query import WORD_CHARACTER, stem
 
 SHOWN: Final = 240
 _BEFORE: Final = 80
-_STEM: Final = 4
 
 
 @dataclass(frozen=True)
@@ -48,10 +47,10 @@ def parts(text: str, words: Sequence[str]) -> list[Part]:
 
 
 def _pattern(words: Sequence[str]) -> Any:
-    """Match words that start like the words of the search: the database compares stems, which are not known here."""
+    """Match words that start like the words of the search."""
     import regex  # type: ignore[import-untyped]  # has no annotations, and is slow to import
 
-    starts = {regex.escape(_normal(word[: max(_STEM, len(word) - 3)])) for word in words}
+    starts = {regex.escape(_normal(stem(word))) for word in words}
     alternatives = "|".join(sorted(starts, key=len, reverse=True))
     return regex.compile(rf"(?<!{WORD_CHARACTER})(?:{alternatives}){WORD_CHARACTER}*", regex.IGNORECASE)
 

@@ -12,7 +12,7 @@ import azure.functions as func
 from addons.search.api import serialize_all, serialized
 from addons.search.highlight import Part, highlighted, parts
 from addons.search.index import open_index
-from addons.search.query import MOST_RESULTS, QUERY_LENGTH, Order, SearchPosition, SearchQuery, order_of, search
+from addons.search.query import QUERY_LENGTH, SearchQuery, order_of, parse_position, search
 from addons.search.settings import search_settings
 from addons.search.sitemaps import ADDRESS
 from addons.web.extensions import EXTENSIONS, Extension
@@ -36,7 +36,7 @@ def extend(*, is_on: bool) -> None:
 
 
 @bp.route(route="search", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
-@WebPage(template="search.html", parse_cursor=SearchPosition.parse)
+@WebPage(template="search.html", parse_cursor=parse_position)
 async def page_search(call: Call[None]) -> Context:
     """Search in all posts and comments."""
     text = call.params.get("q", "").strip()
@@ -51,11 +51,10 @@ async def page_search(call: Call[None]) -> Context:
     except MalformedRequest as error:
         return page | {"advice": str(error)}
     found = await search(await open_index(), query, limit=call.limit, cursor=call.cursor)
-    count = (call.cursor or SearchPosition()).count + len(found.items)
     return page | {
         "results": await asyncio.to_thread(serialize_all, found.items, partial(_result, words=query.words)),
-        "more": _next(query.text, query.order, found.next_cursor),
-        "is_last": found.next_cursor is None and count == MOST_RESULTS,
+        "more": found.next_cursor and {"q": query.text, "order": query.order, "cursor": found.next_cursor},
+        "is_last": found.is_cut,
     }
 
 
@@ -63,10 +62,9 @@ def _result(item: Item, words: tuple[str, ...]) -> dict[str, Any]:
     """Return a post or comment, whose title, if it has one, and content are divided at the words."""
     result = serialized(item)
     title: list[Part] = parts(item.get("title", ""), words)
-    # Only posts are Markdown.
-    text = plain_text(item["content"]) if item["type"] == Post.TYPE else item["content"]
-    return result | {"title": title, "content": highlighted(text, words)}
-
-
-def _next(text: str, order: Order, cursor: SearchPosition | None) -> dict[str, object] | None:
-    return None if cursor is None else {"q": text, "order": order, "cursor": cursor}
+    for text in (item["content"], "…" + item.get("excerpt", "")):
+        # Only posts are Markdown.
+        content = highlighted(plain_text(text) if item["type"] == Post.TYPE else text, words)
+        if any(part.is_match for part in content):
+            return result | {"title": title, "content": content}
+    return result | {"title": title, "content": highlighted(result["content"], words)}

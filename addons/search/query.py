@@ -18,6 +18,7 @@ from addons.search.stop_words import stop_words
 from shared.models.base import check_text
 from shared.models.comment import Comment
 from shared.models.post import Post
+from shared.platform.data.pages import Cursor, cursor_after
 from shared.platform.database.container import Container
 from shared.platform.errors import MalformedRequest
 from shared.platform.models import Item
@@ -25,12 +26,18 @@ from shared.platform.models import Item
 Order = Literal["relevance", "date"]
 QUERY_LENGTH: Final = 200
 MOST_WORDS: Final = 10
-# Each page reads those before it again.
-MOST_RESULTS: Final = 200
+# Of a page, because each result can be 128 KiB long.
+PAGE_LENGTH: Final = 20
+# By relevance, because each page reads those before it again.
+MOST_RESULTS: Final = 100
 # Letters have their combining marks, which many scripts need for vowels.
 WORD_CHARACTER: Final = r"[\p{L}\p{M}\p{N}]"
 # A page shows parts of long contents. Reading them whole would let a few huge posts delay all other requests.
-_READ_LENGTH: Final = 10_000
+_READ_LENGTH: Final = 3_000
+_EXCERPT_LENGTH: Final = 1_000
+# Of an excerpt, before the word.
+_BEFORE: Final = 100
+_SHORTEST_STEM: Final = 4
 
 
 @dataclass(frozen=True)
@@ -42,7 +49,10 @@ class Kind:
     others: str
 
 
-_SHARED: Final = f"c._id, c.type, c.postId, c.userId, c.userUsername, LEFT(c.content, {_READ_LENGTH}) AS content"
+_SHARED: Final = (
+    f"c._id, c.type, c.postId, c.userId, c.userUsername, LEFT(c.content, {_READ_LENGTH}) AS content,"
+    f" SUBSTRING(c.content, ABS(INDEX_OF(LOWER(c.content), @stem) - {_BEFORE}), {_EXCERPT_LENGTH}) AS excerpt"
+)
 KINDS: Final = (
     Kind(Post.TYPE, ("title", "content"), "c.title, c.commentCount, c.likeCount, c.creationDate, c.editedDate"),
     Kind(Comment.TYPE, ("content",), "c.creationDate"),
@@ -85,22 +95,28 @@ class SearchQuery:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The words as parameters of a query: w0, w1, …"""
-        return {f"w{number}": word for number, word in enumerate(self.words)}
+        """The words as parameters of a query, w0, w1, …, and the start of the first."""
+        return {f"w{number}": word for number, word in enumerate(self.words)} | {"stem": stem(self.words[0]).lower()}
 
-    def statement(self, kind: Kind, skip: int, limit: int) -> str:
-        """Return the query, whose parameters are `parameters`.
+    def statement(self, kind: Kind, limit: int, *, skip: int = 0, is_later: bool = False) -> str:
+        """Return the query, whose parameters are `parameters` and, for a later page by date, `date` and `id`.
 
         Where RANK orders, OFFSET and LIMIT must be literals: https://github.com/dotnet/efcore/issues/35867
         """
-        names = [f"@{name}" for name in self.parameters]
+        names = [f"@w{number}" for number in range(len(self.words))]
         has_word = " OR ".join(f"FullTextContains(c.{text}, {{0}})" for text in kind.texts)
         has_all = " AND ".join(f"({has_word.format(name)})" for name in names)
         scores = [f"FullTextScore(c.{text}, {', '.join(names)})" for text in kind.texts]
         rank = f"RRF({', '.join(scores)})" if len(scores) > 1 else scores[0]
         order = "c.type DESC, c.creationDate DESC, c._id DESC" if self.order == "date" else f"RANK {rank}"
+        older = " AND c.creationDate <= @date AND (c.creationDate < @date OR c._id <= @id)" if is_later else ""
         page = f"OFFSET {skip:d} LIMIT {limit:d}"
-        return f"SELECT {_SHARED}, {kind.others} FROM c WHERE {has_all} ORDER BY {order} {page}"  # noqa: S608 - integers and names
+        return f"SELECT {_SHARED}, {kind.others} FROM c WHERE {has_all}{older} ORDER BY {order} {page}"  # noqa: S608 - integers and names
+
+
+def stem(word: str) -> str:
+    """Return the start that other forms of the word share. The stems that the database compares are not known here."""
+    return word[: max(_SHORTEST_STEM, len(word) - 3)]
 
 
 def _words_of(text: str) -> list[str]:
@@ -119,7 +135,7 @@ def order_of(parameters: Mapping[str, str]) -> Order:
 
 @dataclass(frozen=True)
 class SearchPosition:
-    """The numbers of results of each kind on the pages before."""
+    """The numbers of results of each kind on the pages before, by relevance."""
 
     skips: tuple[int, ...] = (0,) * len(KINDS)
 
@@ -140,26 +156,62 @@ class SearchPosition:
         raise MalformedRequest("The cursor is not a nextCursor of a search; start again without one.")
 
 
+def parse_position(text: str) -> SearchPosition | Cursor:
+    """Parse a `nextCursor` of a search by relevance or date. Raises MalformedRequest."""
+    return Cursor.parse(text) if text.startswith("W") else SearchPosition.parse(text)
+
+
 @dataclass(frozen=True)
 class Results:
-    """A page of posts and comments with the beginning of their content, and the position of the next one, if any."""
+    """A page of posts and comments with parts of their content, and the position of the next one, if any."""
 
     items: list[Item]
-    next_cursor: SearchPosition | None
+    next_cursor: SearchPosition | Cursor | None
+    # Whether others follow that are not shown.
+    is_cut: bool = False
 
 
-async def search(index: Container, query: SearchQuery, *, limit: int, cursor: SearchPosition | None) -> Results:
+async def search(
+    index: Container, query: SearchQuery, *, limit: int, cursor: SearchPosition | Cursor | None
+) -> Results:
     """Return a page of the posts and comments that have all words. One query in each of two logical partitions.
 
-    Scores of posts and comments have different statistics. By relevance, a page therefore takes turns: the best post,
-    the best comment, the second-best post. The index is behind `posts` by a short time, so a result can be deleted.
-    Raises DatabaseUnavailable.
+    The index is behind `posts` by a short time, so a result can be deleted. Raises MalformedRequest for a cursor of the
+    other order, DatabaseUnavailable.
     """
-    position = cursor or SearchPosition()
+    limit = min(limit, PAGE_LENGTH)
+    if query.order == "date" and not isinstance(cursor, SearchPosition):
+        return await _newest(index, query, limit, cursor)
+    if query.order == "relevance" and not isinstance(cursor, Cursor):
+        return await _most_relevant(index, query, limit, cursor or SearchPosition())
+    raise MalformedRequest("The cursor is not a nextCursor of this order; start again without one.")
+
+
+async def _newest(index: Container, query: SearchQuery, limit: int, cursor: Cursor | None) -> Results:
+    """Return a page whose cursor is its first result: the index alone then finds all results of the page."""
+    parameters = query.parameters | ({} if cursor is None else {"date": cursor.creation_date, "id": cursor.id})
+
+    async def of_kind(kind: Kind) -> list[Item]:
+        text = query.statement(kind, limit + 1, is_later=cursor is not None)
+        return await index.query(text, parameters, partition_key=kind.type, page_size=limit + 1)
+
+    rows = [row for of_one in await asyncio.gather(*map(of_kind, KINDS)) for row in of_one]
+    rows.sort(key=lambda row: (str(row["creationDate"]), row["_id"]), reverse=True)
+    items = [*map(_item, rows[: limit + 1])]
+    following = cursor_after(items) if len(items) > limit else None
+    # They are the same if dates are damaged.
+    return Results(items[:limit], None if following == cursor else following)
+
+
+async def _most_relevant(index: Container, query: SearchQuery, limit: int, position: SearchPosition) -> Results:
+    """Return a page that takes turns: the best post, the best comment, the second-best post.
+
+    Scores of posts and comments have different statistics.
+    """
     limit = min(limit, MOST_RESULTS - position.count)
 
     async def of_kind(kind: Kind, skip: int) -> list[Item]:
-        text = query.statement(kind, skip, limit + 1)
+        text = query.statement(kind, limit + 1, skip=skip)
         return await index.query(text, query.parameters, partition_key=kind.type, page_size=limit + 1)
 
     found = await asyncio.gather(*map(of_kind, KINDS, position.skips))
@@ -168,15 +220,12 @@ async def search(index: Container, query: SearchQuery, *, limit: int, cursor: Se
         for skip, of_one in zip(position.skips, found, strict=True)
         for rank, row in enumerate(of_one)
     ]
-    if query.order == "date":
-        rows.sort(key=lambda ranked: (str(ranked[1]["creationDate"]), ranked[1]["_id"]), reverse=True)
-    else:
-        rows.sort(key=lambda ranked: ranked[0])  # stable: posts first
+    rows.sort(key=lambda ranked: ranked[0])  # stable: posts first
     shown = [row for _, row in rows[:limit]]
     seen = (sum(row["type"] == kind.type for row in shown) for kind in KINDS)
     after = SearchPosition(tuple(skip + number for skip, number in zip(position.skips, seen, strict=True)))
-    has_more = len(rows) > limit and after.count < MOST_RESULTS
-    return Results([*map(_item, shown)], after if has_more else None)
+    has_more, is_full = len(rows) > limit, after.count == MOST_RESULTS
+    return Results([*map(_item, shown)], after if has_more and not is_full else None, is_cut=has_more and is_full)
 
 
 def _item(row: Item) -> Item:

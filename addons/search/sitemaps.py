@@ -1,7 +1,8 @@
 """Sitemaps of all posts (https://www.sitemaps.org/protocol.html): one for each day, and a list of these.
 
 By day, so that a request costs one query of a limited number of posts, and a sitemap of the past changes only if one of
-its posts is edited or deleted. That of the site (addons/web/pages.py) has the front page, without a query.
+its posts is edited or deleted. The query reads the short copies in all partitions of `users`: those in the index have
+whole texts. The sitemap of the site (addons/web/pages.py) has the front page, without a query.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import azure.functions as func
 
 from addons.search.index import open_index
 from addons.web.web_page import Context, WebPage
+from shared.data.blog import open_blog
 from shared.models.post import Post
 from shared.platform.errors import MalformedRequest
 from shared.platform.http.calls import QUERY, Call
@@ -29,9 +31,8 @@ _OLDEST: Final = (
     " ORDER BY c.type, c.creationDate, c._id OFFSET 0 LIMIT 1"
 )
 _OF_DAY: Final = (
-    "SELECT c._id, c.creationDate, c.editedDate FROM c"
+    "SELECT TOP @limit c.id, c.creationDate, c.editedDate FROM c"
     " WHERE c.type = @type AND c.creationDate >= @day AND c.creationDate < @next"
-    " ORDER BY c.type DESC, c.creationDate DESC, c._id DESC OFFSET 0 LIMIT @limit"
 )
 
 
@@ -54,8 +55,8 @@ async def get_sitemap_of_day(call: Call[None]) -> Context:
     if day is None or not _FIRST <= day <= datetime.now(UTC).date():
         raise MalformedRequest(f"The query parameter day must be a date from {_FIRST} until today, such as 2026-11-26.")
     parameters = {"type": Post.TYPE, "day": f"{day}", "next": f"{day + timedelta(days=1)}", "limit": MOST_POSTS}
-    posts = await (await open_index()).query(_OF_DAY, parameters, partition_key=Post.TYPE, page_size=MOST_POSTS)
-    return {"posts": [{"id": post["_id"], "date": post["editedDate"] or post["creationDate"]} for post in posts]}
+    posts = (await open_blog()).users.query_across(_OF_DAY, parameters, page_size=MOST_POSTS)
+    return {"posts": [{"id": post["id"], "date": post.get("editedDate", post["creationDate"])} async for post in posts]}
 
 
 def _day(text: str) -> date | None:

@@ -84,15 +84,15 @@ async def read_page(
             offset=offset,
             oldest_first=oldest_first,
         )
-        after = _after(rows[:limit]) if len(rows) > limit else None
+        after = cursor_after(rows[:limit]) if len(rows) > limit else None
         page = Page(without_damaged(resource, rows[:limit]), after)
         if page.items or page.next_cursor or len(rows) <= limit:
             return page
         offset += limit
 
 
-def _after(rows: list[Item]) -> Cursor | None:
-    """Return the position after the last row, which can be damaged, but needs a date."""
+def cursor_after(rows: list[Item]) -> Cursor | None:
+    """Return the position of the last row whose date is one; rows can be damaged."""
     for row in reversed(rows):
         date = row.get("creationDate")
         if isinstance(date, str) and _DATE.fullmatch(date):

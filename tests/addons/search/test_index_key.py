@@ -37,7 +37,7 @@ async def search_charge(database: DatabaseProxy, paths: list[str], partition_key
     charges: list[float] = []
     parameters = [{"name": f"@{key}", "value": value} for key, value in QUERY.parameters.items()]
     rows = container.query_items(
-        QUERY.statement(POST_KIND, 0, 20),
+        QUERY.statement(POST_KIND, 20),
         parameters=parameters,
         raw_response_hook=lambda sent: charges.append(float(sent.http_response.headers["x-ms-request-charge"])),
         **partition_key,

@@ -170,6 +170,57 @@ async def test_pages_have_each_post_and_comment_once(searched: Api, order: str) 
         assert shown == expected[::-1]
 
 
+@pytest.mark.parametrize("change", ["write", "delete"])
+async def test_pages_by_date_stay_the_same_while_posts_are_written_and_deleted(
+    searched: Api, searched_app: RunningApp, change: str
+) -> None:
+    word = unique("word").replace("-", "")
+    author, content = a_user(), f"Text with {word}."
+    # Three have the same date.
+    posts = [a_post(author, second=max(0, number - 2), content=content) for number in range(6)]
+    account = searched_app.settings.account
+    async with CosmosClient(account.endpoint, account.key) as client:
+        stored = client.get_database_client(searched_app.settings.database).get_container_client("posts")
+        for item in (*posts, a_comment(posts[0], author, second=0) | {"content": content}):
+            await stored.create_item(item)
+
+        async def are_found() -> bool:
+            return len(await found(searched, word)) == 7
+
+        await eventually(are_found)
+        query, shown = f"/api/search?q={word}&order=date&limit=2", []
+        page = (await searched.send("GET", query)).body
+        shown += page["items"]
+        if change == "write":
+            await stored.create_item(a_post(author, second=60, content=content))
+        else:
+            await stored.delete_item(page["items"][0]["id"], page["items"][0]["id"])
+        first = page
+
+        async def is_changed() -> bool:
+            return (await searched.send("GET", query)).body["items"] != first["items"]
+
+        await eventually(is_changed)
+        while "nextCursor" in page:
+            page = (await searched.send("GET", f"{query}&cursor={page['nextCursor']}")).body
+            shown += page["items"]
+
+    order = sorted(shown, key=lambda item: (item["creationDate"], item["id"]), reverse=True)
+    assert shown == order
+    assert len({item["id"] for item in shown}) == len(shown) == 7
+
+
+async def test_a_page_has_at_most_20_results(searched: Api) -> None:
+    """Each can be as long as the longest post, and all are read."""
+    author, word = await searched.new_user(), unique("word").replace("-", "")
+    one = await post(searched, author, "A post", "A text.")
+    for _ in range(21):
+        await searched.new_comment(one, author, f"With {word}.")
+    await has(searched, word, ["a comment"] * 20, limit=100)
+
+    assert "nextCursor" in (await searched.send("GET", f"/api/search?q={word}&limit=100")).body
+
+
 @pytest.mark.parametrize(
     ("title", "query"),
     [
@@ -240,6 +291,8 @@ async def test_pages_have_each_post_once(searched: Api, order: str) -> None:
         ("q=a1&cursor=0-0", "nextCursor of a search"),
         ("q=a1&cursor=100-100", "nextCursor of a search"),
         ("q=a1&limit=0", "limit must be"),
+        ("q=a1&cursor=WyIyMDI2IiwiYSJd", "nextCursor of this order"),
+        ("q=a1&order=date&cursor=1-1", "nextCursor of this order"),
     ],
 )
 async def test_an_invalid_search_is_explained(searched: Api, query: str, detail: str) -> None:

@@ -109,9 +109,26 @@ async def test_more_results_are_on_the_next_page(searched: Api, pages: Site, aut
     assert second.page.all("a", rel="next") == []
     assert first.page.all("a", href=f"?q={word}&order=date") == []
     assert second.page.one("a", href=f"?q={word}&order=date").text == "First results"
-    after = await pages.get(f"/search?q={word}&order=date&cursor=3-0")
+    after = await pages.get(f"/search?q={word}&cursor=3-0")
     assert "Nothing found" not in after.text
-    assert after.page.one("a", href=f"?q={word}&order=date").text == "First results"
+    assert after.page.one("a", href=f"?q={word}&order=relevance").text == "First results"
+
+
+@pytest.mark.parametrize("place", [0, 30_000])
+async def test_the_part_of_a_post_around_a_word_is_shown(searched: Api, pages: Site, author: Json, place: int) -> None:
+    word = unique("zebra").replace("-", "")
+    await posted(
+        searched,
+        author,
+        "Long",
+        f"{'Filler. ' * (place // 8)}Some **{word.title()}s** here. {'More. ' * 90}",
+        word=word,
+    )
+
+    shown = await pages.get(f"/search?q={word}")
+
+    assert shown.page.one("mark").text == f"{word.title()}s"
+    assert "Some " in shown.page.one("p", **{"class": "summary"}).text
 
 
 async def test_more_results_have_those_before_one_that_is_shown(

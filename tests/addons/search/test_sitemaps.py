@@ -63,7 +63,13 @@ async def test_an_invalid_day_is_refused(pages: Site, day: str) -> None:
     assert (await pages.get(f"/sitemap-of-day.xml?day={day}")).status == 400
 
 
-async def test_the_sitemap_of_a_day_is_one_query_of_one_partition(searched: Api, pages: Site) -> None:
-    today = datetime.now(UTC).date()
+async def test_the_sitemap_of_a_day_does_not_read_whole_posts(searched: Api, pages: Site) -> None:
+    today, author = datetime.now(UTC).date(), await searched.new_user()
+    last = [await searched.new_post(author, content="x" * 100_000) for _ in range(20)][-1]
+
+    async def is_listed() -> bool:
+        return f"/posts/{last['id']}<" in (await pages.get(f"/sitemap-of-day.xml?day={today}")).text
+
+    await eventually(is_listed)
     shown = await pages.get(f"/sitemap-of-day.xml?day={today}")
     assert 0 < float(shown.headers["x-ms-request-charge"]) < 10
