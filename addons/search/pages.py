@@ -60,11 +60,13 @@ async def page_search(call: Call[None]) -> Context:
 
 def _result(item: Item, words: tuple[str, ...]) -> dict[str, Any]:
     """Return a post or comment, whose title, if it has one, and content are divided at the words."""
-    result = serialized(item)
+    # Without the summary, which takes as long as the rest.
+    result = serialized(item | {"content": ""} if isinstance(item.get("content"), str) else item)
     title: list[Part] = parts(item.get("title", ""), words)
-    for text in (item["content"], "…" + item.get("excerpt", "")):
-        # Only posts are Markdown.
-        content = highlighted(plain_text(text) if item["type"] == Post.TYPE else text, words)
-        if any(part.is_match for part in content):
-            return result | {"title": title, "content": content}
-    return result | {"title": title, "content": highlighted(result["content"], words)}
+    # Only posts are Markdown.
+    text_of = plain_text if item["type"] == Post.TYPE else str
+    content = highlighted(text_of(item["content"]), words)
+    if not any(part.is_match for part in content):
+        excerpt = highlighted(text_of("…" + item.get("excerpt", "")), words)
+        content = excerpt if any(part.is_match for part in excerpt) else content
+    return result | {"title": title, "content": content}

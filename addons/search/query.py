@@ -33,7 +33,7 @@ MOST_RESULTS: Final = 100
 # Letters have their combining marks, which many scripts need for vowels.
 WORD_CHARACTER: Final = r"[\p{L}\p{M}\p{N}]"
 # A page shows parts of long contents. Reading them whole would let a few huge posts delay all other requests.
-_READ_LENGTH: Final = 3_000
+_READ_LENGTH: Final = 1_500
 _EXCERPT_LENGTH: Final = 1_000
 # Of an excerpt, before the word.
 _BEFORE: Final = 100
