@@ -139,7 +139,7 @@ async def like_tour_post(call: Call[_Command]) -> Response:
 @bp.route(route="tour/comments", methods=["POST"])
 @Endpoint(body=_Command)
 async def write_tour_comments(call: Call[_Command]) -> Response:
-    """Write ten posts with a thousand comments, unless they are there."""
+    """Write ten posts with a thousand comments."""
     async with _visiting(call) as visit:
         blog = await open_blog()
         author = await _reader(blog, _commenter(visit))

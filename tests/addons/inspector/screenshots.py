@@ -92,7 +92,7 @@ async def _photograph(page: Page, session: ClientSession, url: str, post: dict[s
     await page.goto(f"{url}/users/{post['userId']}", wait_until="networkidle")
     await page.get_by_role("button", name="Inspector").click()
     await page.get_by_text("Show a user and their posts").first.click()
-    await page.locator(".bars").last.scroll_into_view_if_needed()
+    await page.locator(".bars + .hint").last.scroll_into_view_if_needed()
     await save("inspector-bars")
     await page.evaluate(_RENAME, [post["userId"], f"{post['userUsername'][:15]}-{name}"])
     await page.locator("[data-caption]", has_text="done after").wait_for()

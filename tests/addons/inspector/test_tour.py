@@ -462,7 +462,7 @@ async def test_the_notice_of_a_switch_covers_nothing(at_step: Visit, toured: Api
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("step", range(1, 8))
+@pytest.mark.parametrize("step", [4, 6])
 async def test_the_sheet_of_a_phone_does_not_hide_the_button(at_step: Visit, step: int) -> None:
     async with at_step(step, viewport=PHONE) as page:
         button = await page.locator(".actions").bounding_box()
