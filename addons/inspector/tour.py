@@ -25,7 +25,7 @@ from shared.containers import POSTS
 from shared.data import comments, likes, posts, users
 from shared.data.blog import Blog, open_blog
 from shared.endpoints import Endpoint
-from shared.errors import PostNotFound, UserNotFound
+from shared.errors import AccountDeleted, PostNotFound, UserNotFound
 from shared.models.comment import NewComment
 from shared.models.like import NewLike
 from shared.models.post import NewPost, Post, PostChanges
@@ -56,6 +56,8 @@ _OF_AUTHORS = f"SELECT c.id, c.userId FROM c WHERE c.type = '{Post.TYPE}' AND AR
 _PAGE_SIZE = 1_000
 _ARTICLE = Path(__file__).parent / "static" / "article.json"
 _visits = Visits()
+# How many accounts of each sample user are known to be deleted.
+_deleted = [0] * _READERS
 
 
 class _Command(RequestModel):
@@ -255,7 +257,8 @@ def _commenter(visit: str) -> int:
 
 
 def _reader_id(number: int) -> str:
-    return new_id("user", f"tour-{number}")
+    # Not the ID of a user whom a client creates with some idempotency key.
+    return new_id("tour reader", f"{number}-{_deleted[number]}")
 
 
 def _reader_ids() -> set[str]:
@@ -267,13 +270,16 @@ def _username(number: int) -> str:
 
 
 async def _reader(blog: Blog, number: int) -> Item:
-    """A sample user, who is created once."""
-    try:
-        return await users.get_user(blog.users, _reader_id(number))
-    except UserNotFound:
-        return await users.create_user(
-            blog.users, NewUser(username=_username(number)), idempotency_key=f"tour-{number}"
-        )
+    """A sample user, who is created once, and with another ID if somebody deletes their account."""
+    while True:
+        reader_id = _reader_id(number)
+        with suppress(UserNotFound):
+            return await users.get_user(blog.users, reader_id)
+        new = NewUser(username=f"{_username(number)}.{reader_id[:6]}")
+        try:
+            return await users.register_user(blog.users, new, user_id=reader_id, idempotency_key="tour")
+        except AccountDeleted:
+            _deleted[number] += reader_id == _reader_id(number)  # unless a concurrent request has
 
 
 async def _commented_post(blog: Blog, author: Item, key: str) -> int:

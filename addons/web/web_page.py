@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar
 from urllib.parse import urlsplit
 
 import azure.functions as func
@@ -53,6 +54,8 @@ class WebPage(Endpoint):
     charge like the API. Errors become pages that say what to do. A page of a cached list (`listed`) ignores the
     session.
     """
+
+    is_page: ClassVar[bool] = True
 
     _: KW_ONLY
     template: str

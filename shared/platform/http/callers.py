@@ -44,16 +44,17 @@ Caller = BackEnd | SignedIn
 ANONYMOUS = SignedIn(uuid.UUID(int=0))
 
 
-def authenticate(headers: Mapping[str, str], *, is_query: bool = False) -> Caller:
+def authenticate(headers: Mapping[str, str], *, is_page: bool = False) -> Caller:
     """Return the caller of a command or of a private query. With function keys, headers about the user are ignored.
 
     Raises NotAuthenticated, and Forbidden if another site makes a browser send the request with the cookie of its user.
-    A link on another site can lead to a private page.
+    A link on another site can lead to a private page, but not into a frame.
     """
     if app_settings().auth is not AuthMode.APP_SERVICE:
         return BackEnd()  # the host has already checked the function key
     caller = _caller_of_app_service(headers)
-    is_link = is_query and headers.get("Sec-Fetch-Mode") == "navigate"
+    # https://www.w3.org/TR/fetch-metadata/#sec-fetch-dest-header
+    is_link = is_page and headers.get("Sec-Fetch-Dest") == "document"
     if headers.get("Sec-Fetch-Site") in _OTHER_SITES and "Authorization" not in headers and not is_link:
         raise Forbidden("Another site sent this request.")
     return caller

@@ -67,6 +67,8 @@ class Endpoint:
 
     # The errors for invalid IDs in the path, by the parameter of the route; a subclass overrides it.
     not_found: ClassVar[Mapping[str, type[NotFound]]] = {}
+    # Whether links of other sites can lead to it.
+    is_page: ClassVar[bool] = False
 
     request: str = ""
     _: KW_ONLY
@@ -162,7 +164,7 @@ class Endpoint:
         """Authenticate the caller of a command, parse, then authorize: only a caller learns why parsing fails."""
         if request.method in QUERY and not self.private:
             return parse_call(request, self.body, ANONYMOUS, self.parse_cursor, self.not_found)
-        caller = authenticate(request.headers, is_query=request.method in QUERY)
+        caller = authenticate(request.headers, is_page=self.is_page)
         call: Call[Any] = parse_call(request, self.body, caller, self.parse_cursor, self.not_found)
         self.authorize(call, request)
         return call

@@ -763,6 +763,35 @@ async def test_other_sites_cannot_use_the_tour(toured: Api, path: str) -> None:
         assert answer.status == 415
 
 
+async def test_a_visit_works_after_the_accounts_of_sample_users_are_deleted(toured: Api) -> None:
+    body = {"visit": uuid4().hex}
+
+    async def tried(path: str) -> Json:
+        async with toured.session.post(f"{toured.url}/tour/{path}", json=body) as answer:
+            assert answer.status == 200, await answer.text()
+            return await answer.json()
+
+    await tried("readers")
+    post = await tried("posts")
+    await tried(f"likes/{post['id']}")
+    for like in (await toured.list_likes(post["id"], limit=100)).body["items"]:
+        assert (await toured.delete_user(like["userId"])).status == 204
+
+    for path in ("readers", "posts", "comments", "end"):
+        await tried(path)
+
+
+async def test_the_posts_of_a_user_with_a_key_like_the_tours_stay(toured: Api) -> None:
+    key = {"Idempotency-Key": f"tour-{uuid4().int % 50}"}
+    user = (await toured.create_user(unique("ada"), key)).body
+    post = await toured.new_post(user)
+
+    async with toured.session.post(f"{toured.url}/tour/end", json={"visit": uuid4().hex}) as ended:
+        assert ended.status == 200
+
+    assert (await toured.get_post(post["id"])).status == 200
+
+
 def test_an_app_with_sign_in_is_told_why_it_has_no_tour() -> None:
     request = func.HttpRequest(method="POST", url="/tour/readers", body=b"")
     call: Call[tour._Command] = parse_call(request, None, SignedIn(uuid4()))

@@ -83,6 +83,16 @@ async def test_a_malformed_ban_deletes_nothing(signed_in: SignedIn, moderator: A
     assert (answer.status, (await author.get_user(user["id"])).status) == (400, 200)
 
 
+@pytest.mark.parametrize(("destination", "status"), [("document", 200), ("iframe", 403)])
+async def test_a_link_of_another_site_leads_to_a_private_page_but_not_into_a_frame(
+    moderator: Api, destination: str, status: int
+) -> None:
+    followed = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": destination}
+
+    async with moderator.session.get(f"{moderator.url}/reports", headers={**moderator.headers, **followed}) as page:
+        assert page.status == status
+
+
 async def test_a_reason_does_not_make_a_moderator(
     signed_in: SignedIn, stranger: Api, app_service_app: RunningApp
 ) -> None:
