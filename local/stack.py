@@ -172,8 +172,10 @@ def _require_free(option: str, port: int) -> None:
         except OSError as error:
             if family == socket.AF_INET6 and error.errno != errno.EADDRINUSE:
                 return  # there is no IPv6
+            variable = option.strip("-").upper().replace("-", "_")
             raise StackError(
                 f"port {port} is in use{_by_whom(port)}; stop that process, or choose another port with {option}"
+                f" (make run {variable}={port + 1})"
             ) from error
 
 

@@ -161,6 +161,7 @@ async def test_a_port_in_use_is_reported_with_its_process(
 
     assert status == 1
     assert f"is in use by process {os.getpid()} (" in output
+    assert "(make run PORT=" in output
 
 
 async def test_an_edit_reloads_the_app_and_restarts_nothing(tmp_path: Path, http: ClientSession) -> None:
