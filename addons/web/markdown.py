@@ -51,11 +51,16 @@ _TAGS = {
     *("span", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul"),
 }
 _HEADINGS = {f"h{level}": {"id"} for level in range(2, 7)}
+# The languages that code.js colors, by the names that authors use.
+_LANGUAGES = {name: name for name in ("bash", "csharp", "javascript", "json", "python", "sql", "yaml")}
+_LANGUAGES |= {"c#": "csharp", "cs": "csharp", "js": "javascript", "ts": "javascript", "typescript": "javascript"}
+_LANGUAGES |= {"py": "python", "sh": "bash", "shell": "bash", "yml": "yaml"}
 _ATTRIBUTES = {
     **_HEADINGS,
     **{"*": {"dir"}, "a": {"href", "title", "aria-label"}, "li": {"id"}, "ol": {"start"}, "sup": {"id"}},
 }
 _CLASSES = {
+    "code": {f"language-{name}" for name in _LANGUAGES.values()},
     **{"a": {"named", "anchor"}, "ol": {"notes"}, "span": {"task"}},
     **{"td": {*_ALIGNMENTS.values()}, "th": {*_ALIGNMENTS.values()}},
 }
@@ -187,8 +192,11 @@ class _Html:
         match tag:
             case {"Link": dict(link)} | {"Image": dict(link)}:
                 return ("", "") if "</a>" in self._open else (self._link(link), "</a>")
-            case {"CodeBlock": _}:
-                return '<pre dir="ltr"><code>', _CODE_BLOCK_END
+            case {"CodeBlock": block}:
+                info = block["Fenced"].split() if isinstance(block, dict) else []
+                language = _LANGUAGES.get(info[0].lower()) if info else None
+                class_ = f' class="language-{language}"' if language else ""
+                return f'<pre dir="ltr"><code{class_}>', _CODE_BLOCK_END
             case {"FootnoteDefinition": label}:
                 number = self._note(label)
                 anchor = "" if number in self._noted else f' id="note-{number}"'

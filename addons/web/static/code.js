@@ -1,10 +1,28 @@
-// A button on each block of code, which copies it. site.js imports this module.
+// Colors code, and adds a button that copies it. site.js imports this module.
 import { alarm, announce } from "./messages.js";
 
+// Longer code would keep a phone busy.
+const LONGEST = 20_000;
+
 for (const block of document.querySelectorAll("article.post .prose pre")) {
+  // Only pages with HTTPS, or of this machine, can write to the clipboard.
+  if (navigator.clipboard) addCopyButton(block);
+  color(block.querySelector("code[class^='language-']")).catch(alarm);
+}
+
+function addCopyButton(block) {
   const frame = Object.assign(document.createElement("div"), { className: "code" });
   const button = Object.assign(document.createElement("button"), { type: "button", className: "quiet small copy", textContent: "Copy" });
   button.addEventListener("click", () => navigator.clipboard.writeText(block.textContent).then(() => announce("Copied.", button), alarm));
   block.replaceWith(frame);
   frame.append(block, button);
+}
+
+async function color(code) {
+  if (!code || code.textContent.length > LONGEST) return;
+  const language = code.className.replace("language-", "");
+  const [{ default: highlighter }, { default: grammar }] = await Promise.all([import("./highlight.min.js"), import(`./${language}.min.js`)]);
+  highlighter.registerLanguage(language, grammar);
+  // Highlight.js escapes the text.
+  code.innerHTML = highlighter.highlight(code.textContent, { language }).value;
 }

@@ -11,8 +11,7 @@ if (document.querySelector("[data-editor]")) import("./editor.js").catch(failed)
 if (document.querySelector("article.post")) import("./optimistic.js").catch(failed);
 if (document.querySelector("form[data-delete-account]")) import("./account.js").catch(failed);
 if (document.querySelector("[data-download]")) import("./download.js").catch(failed);
-// Only pages with HTTPS, or of this machine, can write to the clipboard.
-if (navigator.clipboard && document.querySelector("article.post .prose pre")) import("./code.js").catch(failed);
+if (document.querySelector("article.post .prose pre")) import("./code.js").catch(failed);
 if (document.querySelector(".prose")) import("./scrolling.js").catch(failed);
 
 document.addEventListener("click", event => {

@@ -290,3 +290,16 @@ async def test_code_can_be_copied(visit: Visit, api: Api) -> None:
 
     await expect(reader.status).to_have_text("Copied.")
     assert await reader.evaluate("navigator.clipboard.readText()") == "make run\n"
+
+
+async def test_code_of_a_known_language_has_colors(visit: Visit, api: Api) -> None:
+    code = 'def greet():\n    return "<b>"'
+    post = await api.new_post(await api.new_user(), content=f"```py\n{code}\n```\n\n```unknown\n{code}\n```\n")
+    reader = await visit(f"/posts/{post['id']}")
+    known, unknown = reader.page.locator(".prose code").nth(0), reader.page.locator(".prose code").nth(1)
+
+    await expect(known.locator(".hljs-keyword").first).to_have_text("def")
+
+    assert (await known.inner_text()).strip() == code
+    assert await unknown.locator("span").count() == 0
+    assert await violations(reader.page) == []
