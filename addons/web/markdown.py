@@ -195,8 +195,8 @@ class _Html:
             case {"CodeBlock": block}:
                 info = block["Fenced"].split() if isinstance(block, dict) else []
                 language = _LANGUAGES.get(info[0].lower()) if info else None
-                class_ = f' class="language-{language}"' if language else ""
-                return f'<pre dir="ltr"><code{class_}>', _CODE_BLOCK_END
+                named = f' class="language-{language}"' if language else ""
+                return f'<pre dir="ltr"><code{named}>', _CODE_BLOCK_END
             case {"FootnoteDefinition": label}:
                 number = self._note(label)
                 anchor = "" if number in self._noted else f' id="note-{number}"'
