@@ -121,7 +121,8 @@ class ApiOperation:
 def operations_of(*modules: ModuleType) -> Iterator[ApiOperation]:
     """The operations that the files' blueprints register, read from their HTTP triggers."""
     for module in modules:
-        tag = module.__name__.rpartition(".")[2]
+        # An add-on has its operations in a module `api`.
+        tag = module.__name__.removesuffix(".api").rpartition(".")[2]
         functions = [value.build() for value in vars(module).values() if isinstance(value, FunctionBuilder)]
         for function in functions:
             run = function.get_user_function()

@@ -322,3 +322,7 @@ async def test_without_the_index_there_is_no_api(api: Api) -> None:
 def test_the_search_and_the_emulator_ignore_the_same_words() -> None:
     # Each has its own copy, because the blog does not import the local stack.
     assert stop_words.STOP_WORDS == STOP_WORDS
+
+
+async def test_the_description_groups_the_search_under_its_name(searched: Api, searched_app: RunningApp) -> None:
+    assert searched_app.openapi["paths"]["/search"]["get"]["tags"] == ["search"]
