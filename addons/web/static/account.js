@@ -2,6 +2,7 @@
 import { remove } from "./api.js";
 import { forget, refused } from "./identity.js";
 import { announceLater, refuse } from "./messages.js";
+import { deleteDrafts } from "./storage.js";
 
 const form = document.querySelector("form[data-delete-account]");
 const opener = document.querySelector("[data-open-delete-account]");
@@ -28,6 +29,7 @@ form.addEventListener("submit", async event => {
   try {
     await remove(`/users/${encodeURIComponent(userId)}`);
     forget(userId);
+    deleteDrafts({ userId });
     announceLater("Your account is deleted. What you have written disappears within seconds.");
     location.replace("/");
   } catch (error) {

@@ -1,9 +1,10 @@
 // The posts that this tab has deleted. The browser's cache and the lists still show them for a while.
-import { tabStorage } from "./storage.js";
+import { deleteDrafts, tabStorage } from "./storage.js";
 
 const KEY = "blog-deleted";
 
 export function rememberDeleted(postId) {
+  deleteDrafts({ postId });
   tabStorage.set(KEY, JSON.stringify([...deleted(), postId]));
 }
 

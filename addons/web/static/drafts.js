@@ -1,10 +1,10 @@
 // Drafts of a post, in the browser. Each tab has its own, so that tabs do not overwrite each other's.
 import { currentUser } from "./identity.js";
-import { sharedStorage, tabStorage } from "./storage.js";
+import { DRAFT, sharedStorage, tabStorage } from "./storage.js";
 
 // Of a post that exists, only its author has drafts.
 const { postId, userId: author } = document.querySelector("[data-editor]").dataset;
-const PREFIX = `blog-draft:${postId ?? "new"}:`;
+const PREFIX = `${DRAFT}${postId ?? "new"}:`;
 // Names this tab's draft while the tab shows no editor. Otherwise a duplicated tab, which copies it, would share the draft.
 const AWAY = `blog-draft-of-tab:${postId ?? "new"}`;
 let key;

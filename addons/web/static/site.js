@@ -2,9 +2,11 @@
 import { hideDeleted } from "./deleted.js";
 import { startIdentity } from "./identity.js";
 import { alarm, announce } from "./messages.js";
+import { deleteDrafts } from "./storage.js";
 
 const REFRESH_MS = 60_000;
 
+deleteDrafts();
 hideDeleted();
 startIdentity();
 if (document.querySelector("[data-editor]")) import("./editor.js").catch(failed);

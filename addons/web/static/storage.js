@@ -5,6 +5,19 @@ export const tabStorage = storageOf("sessionStorage");
 /** What the tabs of this browser share. */
 export const sharedStorage = storageOf("localStorage");
 
+/** The start of the key of a draft. The ID of its post, or "new", follows. */
+export const DRAFT = "blog-draft:";
+const DRAFT_EXPIRES_MS = 30 * 24 * 3600 * 1000;
+
+/** Delete the drafts of a user or a post that is deleted, and those that nobody has changed for 30 days. */
+export function deleteDrafts({ userId, postId } = {}) {
+  for (const key of sharedStorage.keys().filter(kept => kept.startsWith(DRAFT))) {
+    const draft = JSON.parse(sharedStorage.get(key));
+    const isOld = draft.date < Date.now() - DRAFT_EXPIRES_MS;
+    if (isOld || (userId && draft.userId === userId) || (postId && key.startsWith(`${DRAFT}${postId}:`))) sharedStorage.remove(key);
+  }
+}
+
 function storageOf(name) {
   // What the browser refused to store.
   const refused = new Map();

@@ -438,3 +438,45 @@ async def overlap(one: Locator, other: Locator) -> bool:
         first[start] < second[start] + second[size] and second[start] < first[start] + first[size]
         for start, size in (("x", "width"), ("y", "height"))
     )
+
+
+DRAFTS = "Object.keys(localStorage).filter(key => key.startsWith('blog-draft:')).length"
+
+
+async def test_drafts_go_with_their_post_or_the_account(visit: Visit, api: Api) -> None:
+    ada = await visit()
+    await ada.accept_dialogs()
+    await ada.sign_up()
+    user_id = (await ada.evaluate("JSON.parse(localStorage.getItem('blog-user'))"))["id"]
+    post = (await api.create_post(user_id, "A title", "Some content.")).body
+    for path in ("/write", f"/posts/{post['id']}/edit"):
+        await ada.open(path)
+        await Tab(ada.page).text.fill("Unfinished")
+        await expect(Tab(ada.page).note).to_have_text(KEPT)
+    assert await ada.evaluate(DRAFTS) == 2
+
+    await ada.open(f"/posts/{post['id']}")
+    await ada.page.locator("[data-delete-post]").click()
+    await expect(ada.page).to_have_url(f"{ada.url}/")
+    assert await ada.evaluate(DRAFTS) == 1
+
+    await ada.open(f"/users/{user_id}")
+    await ada.page.locator("[data-open-delete-account]").click()
+    form = ada.page.locator("form[data-delete-account]")
+    await form.get_by_label("Type your username").fill(await ada.page.locator("h1[data-username]").inner_text())
+    await form.get_by_role("button", name="Delete account").click()
+    await expect(ada.page).to_have_url(f"{ada.url}/")
+    assert await ada.evaluate(DRAFTS) == 0
+
+
+async def test_a_draft_expires(visit: Visit) -> None:
+    ada = await visit()
+    for days in (29, 31):
+        draft = f"{{title: 'x', content: 'y', date: Date.now() - {days} * 86400000}}"
+        await ada.evaluate(f"localStorage.setItem('blog-draft:new:{days}', JSON.stringify({draft}))")
+
+    await ada.open("/")
+
+    assert await ada.evaluate("Object.keys(localStorage).filter(key => key.startsWith('blog-draft:'))") == [
+        "blog-draft:new:29"
+    ]
