@@ -1,4 +1,4 @@
-"""Compute the tables of docs/scale.md: `python -m bench.capacity`. `--write` updates the page. Takes a minute."""
+"""Compute docs/benchmarks/capacity.md: `python -m bench.capacity`. `--write` replaces the page. Takes a minute."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ from bench.capacity.hot_post import LIKE_METHODS, LikeMethod, LikesTaken, take
 from bench.report import machine
 from bench.servers import REPOSITORY
 from bench.tables import number, people, percent, table
-from bench.timing import BenchmarkError
 from shared.platform.errors import DatabaseUnavailable
 
-BEGIN: Final = "<!-- tables: begin, written by python -m bench.capacity --write -->"
-END: Final = "<!-- tables: end -->"
-_PAGE: Final = REPOSITORY / "docs" / "scale.md"
+_PAGE: Final = REPOSITORY / "docs" / "benchmarks" / "capacity.md"
+_INTRODUCTION: Final = """# Capacity and cost, in tables
+
+For whoever plans a larger blog: the figures behind [scaling limits](../scale.md), which has their inputs. RU/s are
+from the busiest second, GB after five years. Idle polls are excluded.
+
+"""
 _ATTEMPTS: Final = 3
 _USERS: Final = (100_000, 10_000_000, 1_000_000_000)
 
@@ -35,7 +38,7 @@ def main() -> None:
     head = [f"    {command}", "", *(f"- {line}" for line in (f"{started:%Y-%m-%d %H:%M} UTC", *machine()))]
     text = "\n".join([*head, "", *tables(measured, taken)])
     if given.write:
-        _PAGE.write_text(with_tables(_PAGE.read_text(encoding="utf-8"), text), encoding="utf-8")
+        _PAGE.write_text(f"{_INTRODUCTION}{text}\n", encoding="utf-8")
     else:
         sys.stdout.write(f"{text}\n")
 
@@ -54,17 +57,8 @@ async def _take(method: LikeMethod) -> LikesTaken:
     return await take(method)
 
 
-def with_tables(page: str, tables: str) -> str:
-    """Replace the tables between the markers. Raises BenchmarkError if the page lacks them."""
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise BenchmarkError(f"the page must contain the lines {BEGIN} and {END}")
-    return f"{before}{BEGIN}\n\n{tables}\n\n{END}{after}"
-
-
 def tables(measured: MeasuredCharges, taken: Sequence[LikesTaken]) -> list[str]:
-    """Return the lines between the markers."""
+    """Return the lines of the tables."""
     needs = [demand(users, measured) for users in _USERS]
     sizes = [f"{people(users)} users" for users in _USERS]
 
@@ -96,19 +90,19 @@ def tables(measured: MeasuredCharges, taken: Sequence[LikesTaken]) -> list[str]:
     items = ", ".join(f"{kind} {size:.2f}" for kind, size in measured.sizes_kb.items())
     written = ("likes in one second", "RU each", "likes in exactly the budget")
     return [
-        *("### Limits: share used in the busiest second (modeled)", ""),
+        *("## Limits: share used in the busiest second (modeled)", ""),
         *(*table(["limit", *sizes, "remedy"], limits), ""),
-        *("### Containers: RU/s in the busiest second (modeled)", ""),
+        *("## Containers: RU/s in the busiest second (modeled)", ""),
         *(*table(["users", "container", *columns], _containers(needs)), ""),
-        *("### Functions and change feeds in the busiest second (modeled; instances are estimates)", ""),
+        *("## Functions and change feeds in the busiest second (modeled; instances are estimates)", ""),
         *(*table(["", *sizes], functions), ""),
-        *("### Cost in dollars per month (modeled, at published list prices)", ""),
+        *("## Cost in dollars per month (modeled, at published list prices)", ""),
         *(*table(["item", *sizes], costs), ""),
-        *("### One hot post within one second (measured on the emulator with `--throttle`, charges modeled)", ""),
+        *("## One hot post within one second (measured on the emulator with `--throttle`, charges modeled)", ""),
         *(*table(["case", "RU/s available", *written], (_taken(case) for case in taken)), ""),
-        *("### Requests, RU (charges modeled by the emulator, profile service-2026)", ""),
+        *("## Requests, RU (charges modeled by the emulator, profile service-2026)", ""),
         *(*table(["request", *names], charges), ""),
-        *("### Change feeds, RU (charges modeled by the emulator)", ""),
+        *("## Change feeds, RU (charges modeled by the emulator)", ""),
         *table(
             ["after", *(f"{per}, {name}" for per in ("per delivery", "per command") for name in names)], propagation
         ),

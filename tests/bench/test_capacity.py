@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from bench.capacity.__main__ import BEGIN, END, tables, with_tables
+from bench.capacity.__main__ import tables
 from bench.capacity.charges import LIKE_IN_FEED, Charges, DeliveryCost, MeasuredCharges
 from bench.capacity.demand import (
     ACQUIRE_S,
@@ -29,7 +29,6 @@ from bench.capacity.demand import (
 )
 from bench.capacity.hot_post import LIKE_METHODS, LikesTaken, take
 from bench.servers import REPOSITORY
-from bench.timing import BenchmarkError
 from function_app import app
 
 _COPY = Charges(users=10, posts=2)
@@ -195,30 +194,18 @@ async def test_a_second_of_likes_by_single_batches_uses_the_budget() -> None:
 def test_all_rows_of_a_table_have_equally_many_cells() -> None:
     taken = [replace(LikesTaken(method, 1_000), likes=120, charged_ru=1_010.0) for method in LIKE_METHODS]
 
-    sections = "\n".join(tables(_MEASURED, taken)).split("### ")[1:]
+    sections = "\n".join(tables(_MEASURED, taken)).split("## ")[1:]
 
     assert len(sections) == 7
     for section in sections:
         assert len({line.count("|") for line in section.splitlines() if line.startswith("|")}) == 1, section
 
 
-def test_new_tables_replace_the_old_ones() -> None:
-    page = f"Words.\n\n{BEGIN}\n\nold\n\n{END}\n"
-
-    once = with_tables(page, "new")
-
-    assert once == f"Words.\n\n{BEGIN}\n\nnew\n\n{END}\n"
-    assert with_tables(once, "new") == once
-    with pytest.raises(BenchmarkError):
-        with_tables("Words.", "new")
-
-
 def test_the_page_has_the_tables_that_the_benchmark_writes() -> None:
-    page = (REPOSITORY / "docs" / "scale.md").read_text(encoding="utf-8")
+    page = (REPOSITORY / "docs" / "benchmarks" / "capacity.md").read_text(encoding="utf-8")
     written = tables(_MEASURED, [replace(LikesTaken(LIKE_METHODS[0], 1_000), likes=120, charged_ru=1_010.0)])
 
     headings = [
-        line for line in written if line.startswith(("### ", "| limit", "| users", "| item", "| case", "| after"))
+        line for line in written if line.startswith(("## ", "| limit", "| users", "| item", "| case", "| after"))
     ]
-    assert with_tables(page, "new").count(BEGIN) == 1
     assert [line for line in headings if line not in page.splitlines()] == []
