@@ -41,9 +41,9 @@ async def search_posts(call: Call[None]) -> Response:
     """Search in all posts and comments.
 
     Finds those that have all words of the query parameter `q`, or other forms of them, in their title or content; posts
-    are in short form. The most relevant are first or, with `order=date`, the newest. Shows changes after a short delay.
-    A page has at most 20 results. By relevance, there are at most 100, and what is written or deleted between two pages
-    can repeat results or leave some out.
+    are in short form. Words inside Chinese, Japanese and Thai texts may not be found. The most relevant are first or,
+    with `order=date`, the newest. Shows changes after a short delay. A page has at most 20 results. By relevance, there
+    are at most 100, and what is written or deleted between two pages can repeat results or leave some out.
     """
     query = SearchQuery.parse(call.params)
     found = await search(await open_index(), query, limit=call.limit, cursor=call.cursor)
