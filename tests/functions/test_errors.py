@@ -62,6 +62,7 @@ async def test_a_chunked_body_counts_as_empty(api: Api, app: RunningApp) -> None
     answer = await raw(app, request + b'Connection: close\r\n\r\n14\r\n{"username": "bobo"}\r\n0\r\n\r\n')
 
     assert answer.startswith(b"HTTP/1.1 400 ")
+    assert b"The body is empty; send Content-Length." in answer
 
 
 @pytest.mark.parametrize(

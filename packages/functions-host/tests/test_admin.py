@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import pytest
 from aiohttp import ClientSession
 from tests.running import app_module, eventually, running, write_app
 
@@ -29,6 +31,19 @@ async def test_the_admin_api_lists_status_and_functions(tmp_path: Path, http: Cl
     assert status["state"] == "Running"
     assert sorted(function["name"] for function in functions) == ["hello", "yearly"]
     assert one == {"isHttp": False, "isListening": True, "errors": None}
+
+
+@pytest.mark.parametrize("prefix", ["api", "Shop/v1", ""])
+async def test_the_url_of_a_function_has_the_route_prefix(tmp_path: Path, http: ClientSession, prefix: str) -> None:
+    app_dir = write_app(tmp_path, "@app.route(route='Orders/{id}')\ndef order(req): return 'x'\n")
+    (app_dir / "host.json").write_text(json.dumps({"version": "2.0", "extensions": {"http": {"routePrefix": prefix}}}))
+    async with running(app_dir) as host:
+        function = await (await http.get(f"{host.url}/admin/functions/order")).json()
+        called = await http.get(function["invoke_url_template"].replace("{id}", "1"))
+
+    # The real host writes the whole URL in lowercase letters.
+    assert function["invoke_url_template"].endswith("/".join(filter(None, ["", prefix.lower(), "orders/{id}"])))
+    assert called.status == 200
 
 
 async def test_the_admin_api_triggers_a_timer(tmp_path: Path, http: ClientSession) -> None:

@@ -53,6 +53,44 @@ async def test_requests_beyond_the_queue_return_429(http: ClientSession, tmp_pat
     assert {r.headers.get("X-FUNCTION-SCALEOUT") for r in responses if r.status == 429} == {"1"}
 
 
+LEFT = """
+import threading
+calls = []
+gate = threading.Event()
+
+@app.route(route="called/{by}", methods=["POST"])
+def called(req):
+    calls.append(req.route_params["by"])
+    gate.wait()
+"""
+
+
+@pytest.mark.parametrize("sends", ["true", "false"])
+async def test_a_call_whose_client_has_left_is_dropped_only_on_request(
+    http: ClientSession, tmp_path: Path, sends: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    changes = {
+        "AzureFunctionsJobHost__SendCanceledInvocationsToWorker": sends,
+        "AzureFunctionsJobHost__extensions__http__maxConcurrentRequests": "1",
+    }
+    async with running(write_app(tmp_path, LEFT), changes) as host:
+        first = asyncio.create_task(http.post(f"{host.url}/api/called/first"))
+        calls = app_module().calls
+        await eventually(lambda: calls == ["first"])
+        _, client = await asyncio.open_connection("127.0.0.1", urlsplit(host.url).port)
+        client.write(b"POST /api/called/second HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n")
+        client.close()
+        await client.wait_closed()
+        # On later connections, so the host has seen the end of the second one.
+        for _ in range(2):
+            await get(http, f"{host.url}/admin/host/ping")
+        app_module().gate.set()
+        await first
+        await eventually(lambda: calls == ["first", "second"] or "function=called is not called" in caplog.text)
+
+    assert calls == (["first", "second"] if sends == "true" else ["first"])
+
+
 async def test_stop_refuses_connections_and_waits_for_running_requests(http: ClientSession, tmp_path: Path) -> None:
     host = FunctionsHost(settings(write_app(tmp_path, GATE)))
     await host.start()

@@ -119,6 +119,9 @@ def _parse_body(request: func.HttpRequest, model: type[RequestModel]) -> Request
         raise errors.EncodedBody
     if not _JSON.fullmatch(request.headers.get("Content-Type", "").strip()):
         raise errors.UnsupportedBody("Send the body as JSON in UTF-8, with Content-Type: application/json.")
+    if not content:
+        # Also of a chunked body, which the Functions host does not pass on.
+        raise MalformedRequest("The body is empty; send Content-Length.")
     try:
         # A parser can ignore a byte order mark (https://www.rfc-editor.org/rfc/rfc8259#section-8.1).
         fields = from_json(content.removeprefix(codecs.BOM_UTF8), allow_inf_nan=False)

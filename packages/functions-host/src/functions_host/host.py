@@ -288,7 +288,7 @@ class FunctionsHost:
         return HttpServer(
             router,
             self._invoker,
-            AdminApi(self),
+            AdminApi(self, config.route_prefix),
             self._cors(local),
             keys=self._keys(route.function for route in router.routes),
             throttle=RequestThrottle(config.max_outstanding_requests, config.max_concurrent_requests),
@@ -299,6 +299,7 @@ class FunctionsHost:
             has_sign_in=self._settings.sign_in,
             has_telemetry=config.has_telemetry,
             retry=config.retry,
+            calls_for_nobody=config.calls_for_nobody,
             disabled=self.disabled,
             grace_s=self._settings.grace_s,
         )

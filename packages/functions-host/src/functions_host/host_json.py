@@ -37,7 +37,8 @@ class HostConfig:
 
     For the request limits, -1 means no limit; for `function_timeout_s`, None does. `log_levels` maps category prefixes
     to `logging` levels. If `functions` is None, all functions are served. `body_limit` is in bytes. `parses_dates` says
-    whether texts in changes that look like dates are rewritten.
+    whether texts in changes that look like dates are rewritten, `calls_for_nobody` whether a function runs whose HTTP
+    client has left.
     """
 
     route_prefix: str = "api"
@@ -51,6 +52,7 @@ class HostConfig:
     body_limit: int = DEFAULT_BODY_LIMIT
     has_telemetry: bool = False
     parses_dates: bool = True
+    calls_for_nobody: bool = True
 
     def serves(self, function_name: str) -> bool:
         """Return whether `functions` includes the function."""
@@ -74,6 +76,7 @@ def read_host_config(app_dir: Path, settings: AppSettings) -> HostConfig:
             or bool(settings.get("APPLICATIONINSIGHTS_CONNECTION_STRING")),
             body_limit=int(settings.get("FUNCTIONS_REQUEST_BODY_SIZE_LIMIT") or DEFAULT_BODY_LIMIT),
             parses_dates=_parses_dates(tree.section("extensions:cosmosDB:serializerSettings")),
+            calls_for_nobody=tree.get("sendCanceledInvocationsToWorker", "true").lower() == "true",
         )
     except ValueError as error:
         raise HostStartError(f"host.json: {error}") from error

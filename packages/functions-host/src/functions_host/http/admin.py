@@ -53,8 +53,9 @@ class AdministeredHost(Protocol):
 class AdminApi:
     """Serves `/admin`. Only `enable_auth` requires the master key, like Core Tools."""
 
-    def __init__(self, host: AdministeredHost) -> None:
+    def __init__(self, host: AdministeredHost, route_prefix: str) -> None:
         self._host = host
+        self._prefix = f"/{route_prefix}" if route_prefix else ""
         self._started = time.monotonic()
 
     async def handle(self, head: RequestHead, content_type: str, body: bytes, keys: Keys | None) -> web.Response:
@@ -133,7 +134,7 @@ class AdminApi:
             "config_href": None,
             "test_data_href": f"{base}/admin/vfs{directory}/{name}.dat",
             "href": f"{base}/admin/functions/{name}",
-            "invoke_url_template": None if route is None else f"{base}/{route}",
+            "invoke_url_template": None if route is None else f"{base}{self._prefix}/{route}".lower(),
             "language": "python",
             "config": {
                 "name": name,

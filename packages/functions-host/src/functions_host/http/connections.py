@@ -36,8 +36,10 @@ class HostRequest(web.BaseRequest):
         """Remove what aiohttp adds and Kestrel does not."""
         if not response.headers.get("Content-Type", "-"):
             del response.headers["Content-Type"]
-        if self.refusal is None and self.head.is_http_1_0 and isinstance(response, web.Response) and response.body:
-            del response.headers["Content-Length"]
+        has_body = isinstance(response, web.Response) and response.body
+        is_unframed = "Transfer-Encoding" in response.headers or (self.refusal is None and self.head.is_http_1_0)
+        if has_body and is_unframed:
+            response.headers.popall("Content-Length", None)
 
 
 _Handler = Callable[[HostRequest], Awaitable[web.StreamResponse]]

@@ -53,9 +53,14 @@ def web_response(value: object) -> web.Response:
 
 
 def _check_length(response: web.Response) -> None:
-    length = response.headers.get("Content-Length")
+    length, coding = response.headers.get("Content-Length"), response.headers.get("Transfer-Encoding")
     body = response.body if isinstance(response.body, bytes) else b""
-    if "Transfer-Encoding" in response.headers or (length is not None and int(length) > len(body)):
+    if coding is not None and coding.rpartition(",")[2].strip(" \t").lower() != "chunked":
+        # The end of the connection is the end of the body (aspnetcore Kestrel/Core HttpProtocol.cs).
+        if response.status in (204, 205, 304):
+            raise BrokenResponseError("a response without a body has no transfer coding", ends_connection=False)
+        response.force_close()
+    elif coding is not None or (length is not None and int(length) > len(body)):
         raise BrokenResponseError("the body is shorter than the headers say", ends_connection=True)
     if length is not None and int(length) < len(body):
         raise BrokenResponseError("the body is longer than the headers say", ends_connection=False)

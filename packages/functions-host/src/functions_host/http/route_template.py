@@ -77,7 +77,7 @@ class RouteTemplate:
         for index, segment in enumerate(segments[required:], required):
             pattern += "(?:" + ("/" if index else "") + self._segment(segment)
             tail += ")?"
-        return pattern + tail + "/?"
+        return "(?!/)" + pattern + tail + "/?"
 
     def _segment(self, segment: _Segment) -> str:
         last = segment[-1]

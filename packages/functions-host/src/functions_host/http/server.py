@@ -5,13 +5,13 @@ Rules: azure-functions-host WebHost/Middleware.
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import logging
 import random
 import re
 import socket
 import time
-from asyncio import Event
 from collections.abc import Mapping, Sequence
 
 from aiohttp import web
@@ -65,6 +65,7 @@ class HttpServer:
         has_sign_in: bool,
         has_telemetry: bool,
         retry: RetryPolicy | None,
+        calls_for_nobody: bool,
         disabled: Mapping[str, LoadedFunction],
         grace_s: float,
     ) -> None:
@@ -86,6 +87,7 @@ class HttpServer:
         self._has_sign_in = has_sign_in
         self._has_telemetry = has_telemetry
         self._retry = retry
+        self._calls_for_nobody = calls_for_nobody
         self._disabled = disabled
         self._grace_s = grace_s
         self._runner: web.ServerRunner | None = None
@@ -195,6 +197,9 @@ class HttpServer:
         except web.HTTPRequestEntityTooLarge:
             _log.error("function=%s is not called: the body has more than %d bytes", function.name, self._body_limit)
             return web.Response(status=500)
+        if not self._calls_for_nobody and await _has_left(request):
+            _log.warning("function=%s is not called: its client has left", function.name)
+            return web.Response(status=500)
         headers = sign_in.authenticated(request) if self._has_sign_in else request.headers
         trace = TraceContext.of_caller(headers) if self._has_telemetry else None
         output = Output()
@@ -208,14 +213,17 @@ class HttpServer:
             results.append(await self._invoker.invoke(function, arguments, trace=trace, retry=state))
 
         try:
-            await run_with_retries(function.retry or self._retry, attempt, halted=Event(), random=random.random)
+            await run_with_retries(function.retry or self._retry, attempt, halted=asyncio.Event(), random=random.random)
             response = web_response(output.value if function.output is not None else results[-1])
         except InvocationError:
             return web.Response(status=500)
         except (UnencodableResultError, ValueError) as error:
             _log.error("function=%s returned an invalid response: %s", function.name, error)
             return web.Response(status=500)
-        if response.body and not request.head.is_http_1_0 and "Content-Length" not in response.headers:
+        if "Transfer-Encoding" in response.headers:
+            if request.head.method == "HEAD":
+                raise BrokenResponseError("a response without a body has no transfer coding", ends_connection=False)
+        elif response.body and not request.head.is_http_1_0 and "Content-Length" not in response.headers:
             response.enable_chunked_encoding()
         return response
 
@@ -230,6 +238,12 @@ class HttpServer:
             await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
             request.writer.output_size = 0
         return await request.read()
+
+
+async def _has_left(request: HostRequest) -> bool:
+    """Return whether the client has closed the connection."""
+    await asyncio.sleep(0)  # lets the event loop read the end of a connection that came right after the request
+    return request.transport is None or request.transport.is_closing()
 
 
 def _is_authority(host: str) -> bool:
