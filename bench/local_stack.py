@@ -41,6 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     lines = [
         "# Speed of the local stack",
         "",
+        "For developers of the packages. "
         "Each ratio comes from one run on one machine, with the two sides taking turns. A client in a separate process"
         " sends one request at a time and measures its time, except for the queries by 64 clients.",
         "",

@@ -116,6 +116,7 @@ def _markdown(results: Results) -> str:
     lines = [
         "# The article's data models and this project's",
         "",
+        "For whoever chooses a data model. "
         "This page compares the article's three data models (V1, V2, V3) with this project's (`this`), and with V4: V2"
         " with [global secondary indexes](secondary-indexes.md) in place of hand-made views. All five answer the same"
         " requests about the same blog, in one run on one machine. V1 to V3 perform exactly the operations that the"
