@@ -16,7 +16,7 @@ from shared.data import comments, likes, posts, users
 from shared.data.blog import open_blog
 from shared.data.posts import FRONT_PAGE_LENGTH
 from shared.endpoints import Endpoint
-from shared.models.base import CommentContent, PostContent
+from shared.models.base import CommentContent, PostDraft
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import Post
@@ -143,7 +143,7 @@ async def page_user(call: Call[None]) -> Context:
 class Draft(RequestModel):
     """The body that previews a post."""
 
-    content: PostContent
+    content: PostDraft
 
 
 class CommentDraft(RequestModel):

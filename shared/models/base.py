@@ -139,11 +139,9 @@ UserId = Annotated[str, _length(255, example="0b5be3f6-6b0a-4f0e-9d0e-6a1f6f3c2b
 Title = Annotated[
     str, StringConstraints(strip_whitespace=True), _length(TITLE_LENGTH, example="Notes on the Engine"), _IS_TEXT
 ]
+# What someone is writing.
+PostDraft = Annotated[str, _length(POST_LENGTH, example="It may weave algebraic patterns."), _IS_TEXT]
 PostContent = Annotated[
-    str,
-    Field(description=f"Markdown: at most {POST_BYTES:,} bytes in UTF-8."),
-    _length(POST_LENGTH, example="It may weave algebraic patterns."),
-    _IS_TEXT,
-    AfterValidator(_check_content),
+    PostDraft, Field(description=f"Markdown: at most {POST_BYTES:,} bytes in UTF-8."), AfterValidator(_check_content)
 ]
 CommentContent = Annotated[str, _length(COMMENT_LENGTH, example="Well put."), _IS_TEXT]

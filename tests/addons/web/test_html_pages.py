@@ -259,6 +259,12 @@ async def test_the_preview_is_what_the_post_will_show(api: Api, site: Site) -> N
     assert status == 422
 
 
+async def test_the_first_sign_of_a_heading_has_a_preview(site: Site) -> None:
+    """Although a post of an empty heading is refused."""
+    async with site.session.post(f"{site.url}/preview", json={"content": "# "}) as answer:
+        assert answer.status == 200
+
+
 @pytest.mark.parametrize("path", ["/preview", "/preview/comment"])
 @pytest.mark.parametrize("content", ["", "\u200e", "a\x00b", "a\x7fb"])
 async def test_a_text_that_could_not_be_written_has_no_preview(site: Site, path: str, content: str) -> None:
