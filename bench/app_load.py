@@ -115,7 +115,8 @@ async def report() -> str:
     lines = [
         "# The app under load",
         "",
-        f"For developers of the app. {_CLIENTS} clients each send one request after another for {_LASTING_S:g} s. Emulator, Functions host and"
+        "For developers of the app. "
+        f"{_CLIENTS} clients each send one request after another for {_LASTING_S:g} s. Emulator, Functions host and"
         " clients are three processes on one machine. Request charges are modeled.",
         "",
         "    python -m bench.app_load --write",
