@@ -77,7 +77,7 @@ async def test_an_empty_list_costs_the_same_for_posts_of_any_size(
     blog: Blog, list_items: List, listed: New, other: New
 ) -> None:
     charges = []
-    for length in (100, 100_000):
+    for length in (100, 43_000):
         post = await blog.posts.create(a_post(a_user(), content="あ" * length))
         await blog.posts.create(other(post, a_user()))
         with request_scope() as scope:
