@@ -13,6 +13,7 @@ import pytest
 from cosmos_emulator import WELL_KNOWN_KEY
 
 from management import item_count
+from management.sample import Sample, sample_posts
 from shared.platform.models import Item
 from tests.blog import Blog
 from tests.items import a_user
@@ -25,7 +26,7 @@ ON_TERMINAL = {"FORCE_COLOR": "1"}
 async def test_every_command_prints_its_result_and_request_charge(blog: Blog) -> None:
     expected_output = {
         ("provision",): "up to date",
-        ("seed",): "Seeded 9 users, 15 posts",
+        ("seed",): f"Seeded {Sample().users} users, {len(sample_posts())} posts",
         ("verify",): "No violations found.",
         ("rebuild",): "Posts checked: ",
     }
@@ -106,7 +107,7 @@ async def test_provision_rejects_an_account_with_multiple_write_regions(
 
 
 async def test_seed_if_empty_skips_a_database_with_users(blog: Blog) -> None:
-    assert "Seeded 9 users" in (await manage_blog(blog, "provision", "--seed")).output
+    assert f"Seeded {Sample().users} users" in (await manage_blog(blog, "provision", "--seed")).output
     before: list[Item] = await blog.all_items(blog.users)
 
     for arguments in (("seed", "--if-empty"), ("provision", "--seed")):
