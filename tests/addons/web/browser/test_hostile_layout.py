@@ -7,6 +7,7 @@ from playwright.async_api import expect
 from tests.addons.web.browser.conftest import Visit
 from tests.api import Api
 from tests.items import unique
+from tests.polling import eventually
 
 # The elements around a text that do not clip what its letters draw. The fonts of a test do not stack accents.
 OPEN = """text => [...document.querySelectorAll("main *")]
@@ -23,8 +24,12 @@ async def test_stacked_accents_do_not_draw_over_other_texts(visit: Visit, api: A
     content = f"{text}\n\n# {text}\n\n- {text}\n\n|{text}|\n|-|\n|{text}|\n\n```\n{text}\n```"
     post = await api.new_post(author, title=text, content=content)
     await api.new_comment(post, author, text)
-    reader = await visit(f"/posts/{post['id']}")
 
+    async def is_listed() -> bool:
+        return bool((await api.list_user_posts(author["id"])).body["items"])
+
+    await eventually(is_listed)
+    reader = await visit()
     for path in (f"/posts/{post['id']}", f"/users/{author['id']}"):
         await reader.open(path)
         await expect(reader.page.get_by_text(text).first).to_be_visible()
