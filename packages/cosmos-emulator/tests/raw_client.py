@@ -12,6 +12,7 @@ from urllib.parse import quote
 from aiohttp import ClientSession
 from azure.cosmos import auth
 from cosmos_emulator import CosmosEmulator
+from tests.real_account import ACCOUNT
 from yarl import URL
 
 CONTAINER = "dbs/db/colls/items"
@@ -57,10 +58,14 @@ class RawClient:
         account = SimpleNamespace(master_key=key or self._emulator.key)
         signed = auth._get_authorization_header(account, verb, path, link, not by_rid, kind, sent)
         sent.setdefault("authorization", quote(signed, safe="-_.!~*'()"))
+        if ACCOUNT is not None:
+            ACCOUNT.refuse_throughput(verb, path, sent)
         content = json.dumps(body).encode() if body is not None else data
         url = URL(self._emulator.endpoint.rstrip("/") + path, encoded=True)
         async with self._session.request(verb, url, data=content, headers=sent) as response:
             found = {name.lower(): value for name, value in response.headers.items()}
+            if ACCOUNT is not None:
+                ACCOUNT.meter(found)
             return RawResponse(response.status, found, await response.read())
 
     async def create_item(

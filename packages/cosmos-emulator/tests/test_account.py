@@ -95,6 +95,7 @@ async def test_a_signature_that_is_not_utf8_is_rejected(emulator: CosmosEmulator
     assert not MasterKey(emulator.key).has_signed("GET", parse_link("/dbs/\udcff"), headers)
 
 
+@pytest.mark.emulator_only("the service verifies the token")
 @pytest.mark.parametrize(
     "token",
     [

@@ -296,6 +296,7 @@ async def test_containers_share_their_databases_throughput(client: CosmosClient,
     assert [offer["resource"] for offer in offers.json["Offers"]] == [(await database.read())["_self"]]
 
 
+@pytest.mark.emulator_only("needs several physical partitions")
 async def test_each_physical_partition_is_a_feed_range(raw: RawClient, container: ContainerProxy) -> None:
     ranges = [feed_range async for feed_range in container.read_feed_ranges()]
     listed = await raw.send("GET", "/dbs/db/colls/items/pkranges", kind="pkranges", link="dbs/db/colls/items")

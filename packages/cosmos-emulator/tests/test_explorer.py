@@ -15,6 +15,8 @@ from tests.clock import Clock
 from tests.raw_client import CONTAINER, RawClient, RawResponse
 from yarl import URL
 
+pytestmark = pytest.mark.emulator_only("the emulator's own page")
+
 OTHER_KEY = "YW5vdGhlciBrZXk="
 
 

@@ -229,6 +229,7 @@ async def test_the_sdk_names_what_it_cannot_merge(spread: ContainerProxy, query:
 GROUPS = "SELECT * FROM (SELECT c.kind, COUNT(1) AS n FROM c GROUP BY c.kind) AS d"
 
 
+@pytest.mark.emulator_only("needs several physical partitions")
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
@@ -290,6 +291,7 @@ async def charge_of(container: ContainerProxy, query: str) -> float:
     return sum(charges)
 
 
+@pytest.mark.emulator_only("needs several physical partitions")
 async def test_a_query_reads_only_the_partitions_of_its_keys(database: DatabaseProxy) -> None:
     tenants = await database.create_container("tenants", PartitionKey(["/tenant", "/user"], kind="MultiHash"))
     for number in range(24):
@@ -305,6 +307,7 @@ async def test_a_query_reads_only_the_partitions_of_its_keys(database: DatabaseP
     assert await rows(tenants, "SELECT VALUE c.n FROM c WHERE c.tenant = 'none'") == []
 
 
+@pytest.mark.emulator_only("needs several physical partitions")
 async def test_a_query_reads_only_the_partitions_of_several_keys(spread: ContainerProxy) -> None:
     everywhere = await charge_of(spread, "SELECT * FROM c WHERE c.n >= 0")
 
@@ -316,6 +319,7 @@ async def test_a_query_reads_only_the_partitions_of_several_keys(spread: Contain
     assert sorted(found) == [1, 5, 13, 17, 25, 29]
 
 
+@pytest.mark.emulator_only("needs several physical partitions")
 async def test_feed_ranges_partition_the_rows(spread: ContainerProxy) -> None:
     ranges = [feed_range async for feed_range in spread.read_feed_ranges()]
 
@@ -842,6 +846,16 @@ async def test_rows_of_a_subquery_and_array_elements_have_an_order(
 
     assert await rows(spread, query) == expected
     assert await rows(spread, query, max_item_count=1) == expected
+
+
+@pytest.mark.parametrize("partitions", [1])
+async def test_an_order_over_an_array_element_has_pages_in_a_partition(container: ContainerProxy) -> None:
+    for number in range(3):
+        await container.create_item({"id": str(number), "pk": "p", "n": number, "list": [-number]})
+
+    found = await rows(container, "SELECT VALUE c.n FROM c WHERE c.n < 2 ORDER BY c.list[0]", max_item_count=1)
+
+    assert found == [1, 0]
 
 
 async def test_a_udf_is_called_in_select_where_and_order_by(spread: ContainerProxy, emulator: Any) -> None:

@@ -27,6 +27,8 @@ from tests.raw_client import CONTAINER, RawClient
 
 from tests.polling import eventually
 
+pytestmark = pytest.mark.emulator_only("the emulator's own speed")
+
 READ_S = 0.1
 CUBE = "FROM c JOIN x IN c.a JOIN y IN c.a JOIN z IN c.a"
 NINE = "FROM c " + " ".join(f"JOIN x{number} IN c.a" for number in range(9))

@@ -19,6 +19,8 @@ from tests.emulator_client import connected
 from tests.errors import fails_with
 from tests.processes import emulator_process
 
+pytestmark = pytest.mark.emulator_only("an account has global secondary indexes only if they are enabled")
+
 
 async def eventually(condition: Callable[[], Awaitable[bool]]) -> None:
     async with asyncio.timeout(60):

@@ -9,6 +9,8 @@ from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, DatabaseProxy
 from tests.errors import fails_with
 
+pytestmark = pytest.mark.emulator_only("the service supports these")
+
 KEY = PartitionKey("/pk")
 
 

@@ -30,7 +30,8 @@ class PassedEntries:
         self._access = IndexAccess(sought, order)
         self.order = order
         covered = self._covered()
-        self.is_empty = all(one.path in covered and conditions_of([one]) for one in served)
+        # Without an order, no index is read in order.
+        self.is_empty = not order or all(one.path in covered and conditions_of([one]) for one in served)
 
     def read(self, slices: list[Slice], first: Values | None, last: Values | None) -> Steps[int]:
         """Return the number of entries from the first values to the last, both included; None is an end."""
