@@ -51,6 +51,8 @@ def main() -> None:
         (copy / "mutants.toml").write_text(
             CONFIG.format(timeout_s=TIMEOUT_S, command=json.dumps(command)), encoding="utf-8"
         )
+        # If a test fails without a mutant, each one would count as killed.
+        _run(copy, "baseline", "mutants.toml")
         _run(copy, "init", "mutants.toml", "mutants.sqlite")
         with sqlite3.connect(copy / "mutants.sqlite") as session:
             _choose(session, copy, number, seed)
