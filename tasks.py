@@ -180,6 +180,13 @@ def test_javascript_sdk() -> None:
 
 
 @task
+def test_go_sdk() -> None:
+    """Run the Go SDK's own tests against the emulator (skips them without Go)."""
+    setup()
+    python("-m", "tests.go_suite", cwd=ROOT / "packages/cosmos-emulator")
+
+
+@task
 def try_libraries() -> None:
     """Try libraries that are built on azure-cosmos (WRITE=1 lists them in the README)."""
     setup()

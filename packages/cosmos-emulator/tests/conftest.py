@@ -11,11 +11,12 @@ from aiohttp import ClientSession
 from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
 from cosmos_emulator import CosmosEmulator, EmulatorSettings
-from tests import real_account
 from tests.clock import Clock
 from tests.emulator_client import connected
 from tests.raw_client import RawClient
 from tests.real_account import ACCOUNT, RealAccount
+
+from tests import real_account
 
 # No time limits, because a busy machine must not fail a test.
 hypothesis.settings.register_profile("project", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])

@@ -1,0 +1,46 @@
+"""The program that runs the tests of azcosmos, with Go where it is installed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.go_suite.__main__ import LIST, read
+from tests.sdk_suite import expectations
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_each_test_has_an_outcome_without_its_parts() -> None:
+    events = [
+        {"Action": "output", "Test": "TestA", "Output": "why\n not\n"},
+        {"Action": "fail", "Test": "TestA/part"},
+        {"Action": "fail", "Test": "TestA"},
+        {"Action": "pass", "Test": "TestB"},
+        {"Action": "fail"},
+    ]
+
+    outcomes = read("building\n" + "\n".join(map(json.dumps, events)))
+
+    assert [(one.test, one.outcome, one.message) for one in outcomes] == [
+        ("TestA", "failed", "why not"),
+        ("TestB", "passed", ""),
+    ]
+
+
+def test_every_expected_failure_has_a_reason() -> None:
+    assert expectations.NO_REASON not in json.loads(LIST.read_text(encoding="utf-8"))
+
+
+@pytest.mark.nightly
+def test_the_tests_of_azcosmos_do_as_expected() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.go_suite"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+
+    if done.stdout.startswith("Skipped"):
+        pytest.skip(done.stdout)
+    assert done.returncode == 0, done.stdout + done.stderr
