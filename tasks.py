@@ -187,6 +187,13 @@ def test_go_sdk() -> None:
 
 
 @task
+def test_rust_sdk() -> None:
+    """Run the Rust SDK's own tests against the emulator (skips them without Cargo)."""
+    setup()
+    python("-m", "tests.rust_suite", cwd=ROOT / "packages/cosmos-emulator")
+
+
+@task
 def try_libraries() -> None:
     """Try libraries that are built on azure-cosmos (WRITE=1 lists them in the README)."""
     setup()

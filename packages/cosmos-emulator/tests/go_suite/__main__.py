@@ -3,26 +3,23 @@
     python -m tests.go_suite [--update]
 
 The Go module contains its tests, so Go downloads them by name. They run in a copy, in which the emulator's address is
-that of an empty emulator. Fails on an unexpected failure and on an unexpected pass, each of which runs again first.
+that of an empty emulator.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import re
 import shutil
-import ssl
 import subprocess
 import sys
 import tempfile
-import urllib.request
 from collections.abc import Iterable
 from pathlib import Path
 
 from tests.processes import running_emulator
-from tests.sdk_suite import expectations
+from tests.sdk_suite import packaged
 from tests.sdk_suite.execution import Outcome
 
 MODULE = "github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos@v1.5.0"
@@ -34,9 +31,6 @@ _RESULTS = {"pass": "passed", "fail": "failed", "skip": "skipped"}
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--update", action="store_true", help="rewrite the list of expected failures")
-    options = parser.parse_args()
     go = shutil.which("go")
     if go is None:
         sys.stdout.write("Skipped: go is not installed.\n")
@@ -48,20 +42,12 @@ def main() -> int:
     if downloaded.returncode:
         sys.stdout.write(f"Skipped: {MODULE} cannot be downloaded: {downloaded.stdout}{downloaded.stderr}\n")
         return 0
-    reasons = expectations.read_reasons(LIST)
     with tempfile.TemporaryDirectory() as folder:
         # Without the modes of the files, which are read-only.
         suite = shutil.copytree(
             json.loads(downloaded.stdout)["Dir"], Path(folder) / "azcosmos", copy_function=shutil.copyfile
         )
-        outcomes = _run(go, suite, _tests(suite), "first")
-        surprising = [one.test for one in outcomes if expectations.is_surprising(one, reasons)]
-        reruns = _run(go, suite, surprising, "rerun") if surprising else []
-    result = expectations.compare(outcomes, reruns, reasons)
-    sys.stdout.write(expectations.report(result, LOGS))
-    if options.update:
-        expectations.update(result, reasons, LIST)
-    return 0 if result.is_as_expected else 1
+        return packaged.check(LIST, LOGS, lambda tests, name: _run(go, suite, tests or _tests(suite), name))
 
 
 def _tests(suite: Path) -> list[str]:
@@ -76,7 +62,7 @@ def _run(go: str, suite: Path, tests: Iterable[str], name: str) -> list[Outcome]
         endpoint = endpoint.replace("127.0.0.1", "localhost")
         source = helper.read_text("utf-8")
         helper.write_text(_ADDRESS.sub(endpoint, source), "utf-8")
-        environment = {**os.environ, "EMULATOR": "true", "SSL_CERT_FILE": str(_certificate(endpoint, suite))}
+        environment = {**os.environ, "EMULATOR": "true", "SSL_CERT_FILE": str(packaged.certificate(endpoint, LOGS))}
         try:
             done = subprocess.run(  # noqa: S603 - a fixed command
                 [go, "test", "-json", "-count=1", "-run", f"^({'|'.join(tests)})$", "."],
@@ -93,15 +79,6 @@ def _run(go: str, suite: Path, tests: Iterable[str], name: str) -> list[Outcome]
     if not (outcomes := read(done.stdout)):
         raise SystemExit(f"The tests cannot be built:\n{done.stdout}{done.stderr}")
     return outcomes
-
-
-def _certificate(endpoint: str, folder: Path) -> Path:
-    """Store the emulator's certificate, which one of the tests verifies."""
-    unverified = ssl._create_unverified_context()  # noqa: S323 - of a process that this one has started
-    with urllib.request.urlopen(f"{endpoint}_explorer/emulator.pem", context=unverified) as response:  # noqa: S310
-        file = folder / "emulator.pem"
-        file.write_bytes(response.read())
-        return file
 
 
 def read(printed: str) -> list[Outcome]:
