@@ -69,7 +69,12 @@ class WebPage(Endpoint):
             with suppress(MalformedRequest):  # a page must not fail because of its cookie
                 session = Session.parse(request.headers.get(SESSION_HEADER) or (cookie[1] if cookie else ""))
         scope.session = session
-        context = await session.with_or_without_token(lambda: handler(call))
+        try:
+            context = await session.with_or_without_token(lambda: handler(call))
+        except PageMoved as moved:  # not an error, which would be logged
+            query = urlsplit(request.url).query
+            location = f"{moved.path}?{query}" if query else moved.path
+            return func.HttpResponse(status_code=308, headers={"Location": location, "Cache-Control": "no-cache"})
         if context is None:
             return _error_page(request, 404)
         # In a thread, because a hostile post can take 0.2 s.
@@ -85,10 +90,6 @@ class WebPage(Endpoint):
         return response
 
     def refuse(self, error: Exception, request: func.HttpRequest) -> func.HttpResponse:
-        if isinstance(error, PageMoved):
-            query = urlsplit(request.url).query
-            location = f"{error.path}?{query}" if query else error.path
-            return func.HttpResponse(status_code=308, headers={"Location": location, "Cache-Control": "no-cache"})
         problem = problem_response(error, path_of(request))
         headers = {name: problem.headers[name] for name in _PROBLEM_HEADERS if name in problem.headers}
         return _error_page(request, problem.status_code, headers, is_comment=isinstance(error, CommentNotFound))

@@ -69,6 +69,11 @@ export function startView(drawer) {
     diagram.show(group, group ? summaryOf(group) : "Use the blog, and see here which containers your requests use.", isNew);
   }
 
+  /** What a request is; the article does not have all. */
+  function described(name, figures) {
+    return figures ? `${name}, the article's ${name.startsWith("C") ? "command" : "query"}: ${figures.title}` : `${name}, not in the article`;
+  }
+
   function entry(group) {
     const first = group.request;
     // Its name may be another one now.
@@ -79,7 +84,7 @@ export function startView(drawer) {
     }
     const badge = element("span", { className: "badge", ariaDescription: `${first.method} ${first.path}` }, first.name || first.method);
     article().then(({ requests }) => {
-      if (first.name) badge.ariaDescription = first.name.split(", ").map(one => `${one}, the article's ${one.startsWith("C") ? "command" : "query"}: ${figuresOf(requests, one, first.method).title}`).join(". ");
+      if (first.name) badge.ariaDescription = first.name.split(", ").map(one => described(one, figuresOf(requests, one, first.method))).join(". ");
     });
     const subject = ID.exec(first.path)?.[0] ?? (first.path === "/" ? "front page" : "");
     const failed = first.status >= 400 ? ` status ${first.status}` : "";

@@ -462,6 +462,15 @@ def entry(page: Page, title: str, about: str = "") -> Locator:
     return found.filter(has_text=about)
 
 
+async def test_a_request_that_the_article_does_not_have_says_so(a_visit: Visit, inspected: Api) -> None:
+    user = await inspected.new_user()
+    async with a_visit("/", all_visitors=True) as page:
+        await inspected.get_user_data(user["id"])
+
+        badge = entry(page, "Retrieve a user's data").first.locator(".badge")
+        await expect(badge).to_have_accessible_description("Q7, not in the article", timeout=20_000)
+
+
 async def test_the_drawer_shows_a_like_and_what_the_change_feed_did(a_visit: Visit, inspected: Api) -> None:
     author, liker = await inspected.new_user(), await inspected.new_user("liker")
     post = await inspected.new_post(author, "Named by its title")
