@@ -36,7 +36,15 @@ async def post(api: Api) -> Json:
 
 
 def pages_about(post: Json) -> list[str]:
-    return ["/", "/about", f"/posts/{post['id']}", f"/users/{post['userId']}", "/write", f"/posts/{post['id']}/edit", "/nope"]
+    return [
+        "/",
+        "/about",
+        f"/posts/{post['id']}",
+        f"/users/{post['userId']}",
+        "/write",
+        f"/posts/{post['id']}/edit",
+        "/nope",
+    ]
 
 
 @pytest.mark.parametrize("device", [PHONE, DESKTOP], ids=["phone", "desktop"])
