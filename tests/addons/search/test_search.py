@@ -281,7 +281,7 @@ async def test_pages_have_each_post_once(searched: Api, order: str) -> None:
         ("q=the+of+and", "very frequent words"),
         ("q=Hello%2C+don%27t", "very frequent words"),
         ("q=don%E2%80%99t", "very frequent words"),
-        ("q=C%2B%2B+1.2.3+AT%26T", "only letters, digits"),
+        ("q=C%2B%2B+1.2.3+AT%26T", "single letters and digits"),
         (f"q={'a' * (QUERY_LENGTH + 1)}", "201 characters"),
         (f"q={quote_plus(' '.join(f'w{number}' for number in range(MOST_WORDS + 1)))}", "11 words"),
         ("q=a%00b", "U+0000"),
