@@ -458,7 +458,7 @@ def _create(venv: Path, requirements: str, *also: str) -> None:
         sys.stdout.write(
             "Installing the dependencies takes one to two minutes, only this time. With uv, it takes seconds.\n"
         )
-        _call(python, "-m", "pip", "install", "--disable-pip-version-check", "-r", requirements)
+        _call(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", requirements)
     stamp.touch()
 
 

@@ -88,7 +88,9 @@ class SearchQuery:
         ignored = stop_words(language)
         rare = tuple(word for form, word in words.items() if form not in ignored)
         if not rare:
-            raise MalformedRequest("The search has only very frequent words, or single letters and digits. Add another word.")
+            raise MalformedRequest(
+                "The search has only very frequent words, or single letters and digits. Add another word."
+            )
         if len(rare) > MOST_WORDS:
             raise MalformedRequest(f"The search has {len(rare)} words. Use at most {MOST_WORDS}.")
         return cls(text, rare, order)
