@@ -257,7 +257,7 @@ def _commenter(visit: str) -> int:
 
 
 def _reader_id(number: int) -> str:
-    # Not the ID of a user whom a client creates with some idempotency key.
+    # A scope of its own: no client's idempotency key gives the same ID.
     return new_id("tour reader", f"{number}-{_deleted[number]}")
 
 

@@ -113,7 +113,7 @@ class SearchQuery:
         order = "c.type DESC, c.creationDate DESC, c._id DESC" if self.order == "date" else f"RANK {rank}"
         older = " AND c.creationDate <= @date AND (c.creationDate < @date OR c._id <= @id)" if is_later else ""
         page = f"OFFSET {skip:d} LIMIT {limit:d}"
-        return f"SELECT {_SHARED}, {kind.others} FROM c WHERE {has_all}{older} ORDER BY {order} {page}"  # noqa: S608 - integers and names
+        return f"SELECT {_SHARED}, {kind.others} FROM c WHERE {has_all}{older} ORDER BY {order} {page}"  # noqa: S608 - constants, integers and names of parameters
 
 
 def stem(word: str) -> str:

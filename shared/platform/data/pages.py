@@ -92,7 +92,7 @@ async def read_page(
 
 
 def cursor_after(rows: list[Item]) -> Cursor | None:
-    """Return the position of the last row whose date is one; rows can be damaged."""
+    """Return the position of the last row with a valid date, because rows can be damaged."""
     for row in reversed(rows):
         date = row.get("creationDate")
         if isinstance(date, str) and _DATE.fullmatch(date):

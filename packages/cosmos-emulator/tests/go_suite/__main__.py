@@ -2,8 +2,8 @@
 
     python -m tests.go_suite [--update]
 
-The Go module contains its tests, so Go downloads them by name. They run in a copy, in which the emulator's address is
-that of an empty emulator.
+The Go module contains its tests, so Go downloads them by name. They run in a copy, with the address of an empty
+emulator.
 """
 
 from __future__ import annotations

@@ -311,3 +311,13 @@ async def test_code_of_a_known_language_has_colors(visit: Visit, api: Api) -> No
     assert (await known.inner_text()).strip() == code
     assert await unknown.locator("span").count() == 0
     assert await violations(reader.page) == []
+
+
+async def test_footnotes_have_their_numbers(visit: Visit, api: Api) -> None:
+    post = await api.new_post(await api.new_user(), content="One[^a] two[^b]\n\n[^a]: First.\n\n[^b]: Second.\n")
+    reader = await visit(f"/posts/{post['id']}")
+    notes = reader.page.locator(".prose ol.notes")
+
+    assert [await note.get_attribute("start") for note in await notes.all()] == ["1", "2"]
+    for note in await notes.all():
+        await expect(note).to_have_css("list-style-type", "decimal")

@@ -34,7 +34,7 @@ _CLOCK: Final = {"now": "seconds since the epoch", "frozen": "true or false", "a
 
 
 def is_control(raw_path: str) -> bool:
-    """Return whether a path is that of a control."""
+    """Return whether a path is a control."""
     return raw_path.removeprefix("/_emulator/").partition("?")[0].split("/")[0] in _PATHS
 
 

@@ -16,7 +16,7 @@ _PATHS: Final = ("/_emulator/health", "/ready", "/alive")
 
 
 def is_health(raw_path: str) -> bool:
-    """Return whether a path is that of a health check."""
+    """Return whether a path is a health check."""
     return raw_path.startswith(_PATHS) and raw_path.partition("?")[0].rstrip("/") in _PATHS
 
 

@@ -1,6 +1,6 @@
 """Query errors in the service's wording: 400 with an SC code and its location.
 
-Codes and sentences are those of Microsoft's planner (tests/query/test_query_plans.py) and of the .NET SDK's
+Codes and sentences follow Microsoft's planner (tests/query/test_query_plans.py) and the .NET SDK's
 QueryPlanBaselineTests. Other errors use the closest code and name the rejected feature.
 """
 
@@ -40,7 +40,7 @@ def query_error(code: str, message: str, location: Location | None = None) -> Qu
 
 
 def together(raised: Iterable[QueryError], last: Location) -> QueryError:
-    """Return all errors as one; those in the location `last`, that of SELECT, come at the end, as in the planner."""
+    """Return all errors as one. As in the planner, errors in SELECT, at the location `last`, come at the end."""
 
     def is_last(error: dict[str, Any]) -> bool:
         start: int = error.get("location", {"start": -1})["start"]

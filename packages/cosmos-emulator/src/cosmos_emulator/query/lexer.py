@@ -25,7 +25,7 @@ KEYWORDS = frozenset(
 )
 """Reserved words. They cannot be an alias or a key, or follow a dot (write `c["order"]`).
 
-They are those of Microsoft's planner (tests/query/test_query_plans.py).
+Microsoft's planner has the same ones (tests/query/test_query_plans.py).
 """
 
 _CASE_SENSITIVE = frozenset({"false", "null", "true", "udf", "undefined"})

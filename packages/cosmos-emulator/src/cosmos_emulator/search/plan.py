@@ -1,6 +1,6 @@
 """The plan of ORDER BY RANK, with which a client runs each score on each range and fuses the ranks.
 
-The forms are those of Microsoft's planner (tests/query/test_query_plans.py) and of QueryPlanRetrieverTests.cs.
+The forms follow Microsoft's planner (tests/query/test_query_plans.py) and QueryPlanRetrieverTests.cs.
 azure-cosmos reads them in _execution_context/hybrid_search_aggregator.py.
 """
 

@@ -43,7 +43,7 @@ class Grouping:
     dropped: tuple[int, ...]
     """The slots of items, which a group does not keep."""
     is_top: bool
-    """Whether the groups are those of the whole query, where an aggregate cannot have a subquery."""
+    """Whether the whole query is grouped, not a subquery. Its aggregates cannot have a subquery."""
     firsts: dict[Expression, int] = field(default_factory=dict)
     """The slots of expressions that have the value of the group's first row."""
     calls: dict[FunctionCall, int] = field(default_factory=dict)
