@@ -6,8 +6,11 @@ import azure.functions as func
 
 
 def register(app: func.FunctionApp) -> None:
+    """Raises SettingsError."""
     # Imported here, because a module of the site should not load all of it.
     from addons.web import assets, pages
+    from addons.web.settings import web_settings
 
+    web_settings()
     app.register_functions(pages.bp)
     app.register_functions(assets.bp)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -63,6 +66,21 @@ def test_the_page_about_the_blog_can_be_a_file(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("BLOG_ABOUT", "README.md")
 
     assert read_settings(WebSettings).about == Path("README.md").read_text(encoding="utf-8")
+
+
+def test_the_app_does_not_start_with_another_value() -> None:
+    """Otherwise, it would start, and each page would be an error."""
+    environment = os.environ | {"BLOG_ACCENT": "yellow"}
+    command = [
+        sys.executable,
+        "-c",
+        "import azure.functions as func; from addons import web; web.register(func.FunctionApp())",
+    ]
+
+    started = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603 - fixed
+
+    assert started.returncode == 1
+    assert "set BLOG_ACCENT to a color such as #b3401c" in started.stderr
 
 
 @pytest.mark.parametrize(
