@@ -103,6 +103,7 @@ function ask({ title, note, action, canBan = false }, act) {
   dialog.querySelector("[data-title]").textContent = title;
   dialog.querySelector("[data-note]").textContent = note;
   button.textContent = action;
+  button.classList.toggle("danger", action === "Delete");
   failure.textContent = "";
   button.disabled = false;
   form.reset();

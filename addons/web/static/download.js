@@ -1,6 +1,6 @@
 // The buttons with which people download their data as one file. site.js imports this module.
 import { send } from "./api.js";
-import { refused } from "./identity.js";
+import { explained } from "./identity.js";
 
 const PAGE = 100;
 const ATTEMPTS = 5;
@@ -16,17 +16,16 @@ async function toggle(button) {
   const progress = button.parentElement.querySelector("[data-download-progress]");
   const { userId } = button.closest("[data-user-id]").dataset;
   const name = button.textContent;
-  const cancelled = new AbortController();
-  running.set(button, cancelled);
+  const canceled = new AbortController();
+  running.set(button, canceled);
   button.textContent = "Cancel the download";
   progress.textContent = "Loading…";
   try {
-    const items = await load(userId, cancelled.signal, number => progress.textContent = `${number.toLocaleString("en")} items…`);
+    const items = await load(userId, canceled.signal, number => progress.textContent = `${number.toLocaleString("en")} items…`);
     save(items, document.querySelector("h1[data-username]").textContent);
     progress.textContent = `${items.length.toLocaleString("en")} items are saved.`;
   } catch (error) {
-    progress.textContent = error.name === "AbortError" ? "Cancelled." : "";
-    if (error.name !== "AbortError") refused(error);
+    progress.textContent = error.name === "AbortError" ? "Canceled." : explained(error).message;
   } finally {
     running.delete(button);
     button.textContent = name;

@@ -1,6 +1,7 @@
 // The editor: preview, drafts that survive a closed tab, and saving without overwriting someone else's change.
 import { command, preview, send } from "./api.js";
 import { hideDeleted } from "./deleted.js";
+import { mayDelete } from "./deletion.js";
 import { deleteDraft, keepDraft, leaveDraft, otherDrafts, ownDraft } from "./drafts.js";
 import { currentUser, refused, requireUser } from "./identity.js";
 import { alarm, announce, announceLater } from "./messages.js";
@@ -185,7 +186,7 @@ function offer(draft) {
     title.focus();
   });
   remove.addEventListener("click", async () => {
-    if (!confirm("Delete this draft? This cannot be undone.")) return;
+    if (!await mayDelete("Delete this draft?")) return;
     deleteDraft(draft.key);
     await offerDrafts();
     (toggle.hidden ? title : toggle).focus();

@@ -1,5 +1,6 @@
 // Likes, comments and deletions on the page of a post. They appear at once and are undone if the command fails.
 import { command, previewComment, remove, send } from "./api.js";
+import { mayDelete } from "./deletion.js";
 import { avatarUrl, currentUser, refused, requireUser, showOwned } from "./identity.js";
 import { hideDeleted, rememberDeleted, showWhetherEmpty } from "./deleted.js";
 import { announce, announceLater, refuse } from "./messages.js";
@@ -170,7 +171,7 @@ async function showLinks(shown, content) {
 }
 
 async function deleteComment(item) {
-  if (!confirm("Delete this comment? This cannot be undone.")) return;
+  if (!await mayDelete("Delete this comment?")) return;
   const after = item.nextElementSibling;
   removeComment(item);
   try {
@@ -192,7 +193,7 @@ export function removeComment(item) {
 }
 
 async function deletePost(event) {
-  if (!confirm("Delete this post with its comments and likes? This cannot be undone.")) return;
+  if (!await mayDelete("Delete this post?", "Its comments and likes are deleted, too. This cannot be undone.")) return;
   const pressed = event.target;
   pressed.disabled = true;
   try {

@@ -11,7 +11,7 @@ hideDeleted();
 startIdentity();
 if (document.querySelector("[data-editor]")) import("./editor.js").catch(failed);
 if (document.querySelector("article.post")) import("./optimistic.js").catch(failed);
-if (document.querySelector("form[data-delete-account]")) import("./account.js").catch(failed);
+if (document.querySelector("[data-delete-account]")) import("./account.js").catch(failed);
 if (document.querySelector("[data-download]")) import("./download.js").catch(failed);
 if (document.querySelector("article.post .prose pre")) import("./code.js").catch(failed);
 if (document.querySelector(".prose")) import("./scrolling.js").catch(failed);

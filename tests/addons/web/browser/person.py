@@ -66,8 +66,9 @@ class Person:
     async def evaluate(self, script: str) -> Any:
         return await self.page.evaluate(script)
 
-    async def accept_dialogs(self) -> None:
-        self.page.on("dialog", lambda dialog: dialog.accept())
+    async def confirm(self) -> None:
+        """Press the button of the dialog that asks before something is deleted."""
+        await self.page.get_by_role("alertdialog").get_by_role("button", name="Delete").click()
 
     async def fail(self, method: str, pattern: str, status: int | None = None) -> None:
         """Let requests fail: without an answer, or with the status."""

@@ -39,7 +39,6 @@ async def test_a_second_user_comments_and_likes_and_takes_both_back(visit: Visit
     post = await api.new_post(await api.new_user())
     grace = await visit(f"/posts/{post['id']}")
     username = await grace.sign_up("grace")
-    await grace.accept_dialogs()
 
     await grace.comment("Well put.")
     await expect(grace.comments).to_contain_text([f"{username}just now"])
@@ -55,6 +54,7 @@ async def test_a_second_user_comments_and_likes_and_takes_both_back(visit: Visit
     await grace.like.click()
     await expect(grace.status).to_have_text("You no longer like this post.")
     await grace.comments.get_by_role("button", name="Delete").click()
+    await grace.confirm()
     await expect(grace.status).to_have_text("The comment is deleted.")
     assert (await api.list_comments(post["id"])).body["items"] == []
     assert (await api.get_post(post["id"])).body["likeCount"] == 0
@@ -117,14 +117,23 @@ async def test_the_author_edits_and_deletes_a_post(visit: Visit, api: Api) -> No
     ada = await visit(f"/posts/{post['id']}")
     await expect(ada.page.get_by_role("link", name="Edit")).to_be_hidden()
     await ada.be(author)
-    await ada.accept_dialogs()
 
     await ada.page.get_by_role("link", name="Edit").click()
     await ada.page.get_by_label("Title").fill("A better title")
     await ada.page.get_by_role("button", name="Save").click()
     await expect(ada.page.get_by_role("heading", level=1)).to_have_text("A better title")
 
-    await ada.page.locator("[data-delete-post]").click()
+    edit, delete = ada.page.get_by_role("link", name="Edit"), ada.page.locator("[data-delete-post]")
+    weight = "element => ['color', 'fontSize', 'fontWeight', 'textDecorationLine'].map(name => getComputedStyle(element)[name])"
+    assert await edit.evaluate(weight) == await delete.evaluate(weight)
+    await delete.click()
+    await expect(ada.page.get_by_role("alertdialog", name="Delete this post?")).to_be_visible()
+    await expect(ada.page.get_by_role("button", name="Cancel")).to_be_focused()
+    await ada.page.keyboard.press("Enter")
+    await expect(delete).to_be_focused()
+    assert (await api.get_post(post["id"])).status == 200
+    await delete.click()
+    await ada.confirm()
     await expect(ada.status).to_contain_text("Your post is deleted.")
     assert (await api.get_post(post["id"])).status == 404
 
@@ -154,12 +163,12 @@ async def test_going_back_does_not_show_a_deleted_post(visit: Visit, api: Api) -
     await eventually(lambda: has_copies(api, author, 2))
     ada = await visit(f"/users/{author['id']}")
     await ada.be(author)
-    await ada.accept_dialogs()
     await ada.page.locator(f"#post-{post['id']} h2 a").click()
     await ada.page.get_by_role("link", name="Edit").click()
     await ada.page.get_by_role("link", name="Cancel").click()
 
     await ada.page.locator("[data-delete-post]").click()
+    await ada.confirm()
     await expect(ada.status).to_contain_text("Your post is deleted.")
 
     # Back leads to the editor of the deleted post, which leaves for the front page.
@@ -177,11 +186,11 @@ async def test_going_back_to_a_deleted_post_with_ones_own_comment_leaves_it(visi
     post = await api.new_post(author)
     ada = await visit(f"/posts/{post['id']}")
     await ada.be(author)
-    await ada.accept_dialogs()
     await ada.open(f"/posts/{post['id']}?limit=7")
     await ada.comment("Well put.")
     await expect(ada.status).to_have_text("Your comment is published.")
     await ada.page.locator("[data-delete-post]").click()
+    await ada.confirm()
     await expect(ada.status).to_contain_text("Your post is deleted.")
 
     await ada.page.go_back()
@@ -194,7 +203,6 @@ async def test_going_back_shows_ones_own_comments_and_likes(visit: Visit, api: A
     post = await api.new_post(await api.new_user())
     ada = await visit(f"/posts/{post['id']}")
     await ada.sign_up()
-    await ada.accept_dialogs()
     await ada.comment("Well put.")
     await expect(ada.status).to_have_text("Your comment is published.")
     await ada.like.click()
@@ -206,6 +214,7 @@ async def test_going_back_shows_ones_own_comments_and_likes(visit: Visit, api: A
     await expect(ada.comments).to_contain_text(["Well put."])
     await expect(ada.like).to_have_attribute("aria-pressed", "true")
     await ada.comments.get_by_role("button", name="Delete").click()
+    await ada.confirm()
     await expect(ada.status).to_have_text("The comment is deleted.")
     await ada.open("/")
     ada.log.requested.clear()
@@ -267,7 +276,7 @@ async def test_an_account_is_deleted_on_its_own_page_only_after_its_name_was_typ
     await field.press("Enter")
     assert (await api.get_user(user["id"])).status == 200
     await field.fill(user["username"])
-    await field.press("Enter")
+    await ada.confirm()
 
     await expect(ada.page).to_have_url(re.compile("/$"))
     await expect(ada.page.get_by_role("status").first).to_contain_text("Your account is deleted")
@@ -339,7 +348,6 @@ async def test_a_list_says_that_it_is_empty_after_its_last_post_was_deleted(visi
     await eventually(lambda: has_copies(api, author, 1))
     ada = await visit(f"/users/{author['id']}")
     await ada.be(author)
-    await ada.accept_dialogs()
     empty = ada.page.get_by_role("heading", name="No posts yet")
     await expect(empty).to_be_hidden()
     # The list as it is until the change feed has removed the post.
@@ -348,6 +356,7 @@ async def test_a_list_says_that_it_is_empty_after_its_last_post_was_deleted(visi
 
     await ada.open(f"/posts/{post['id']}")
     await ada.page.locator("[data-delete-post]").click()
+    await ada.confirm()
     await expect(ada.status).to_contain_text("Your post is deleted.")
     await ada.open(f"/users/{author['id']}")
 

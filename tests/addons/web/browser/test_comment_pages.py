@@ -97,9 +97,9 @@ async def test_a_page_whose_comments_are_all_deleted_does_not_hide_that_there_ar
         await api.new_comment(post, user, content)
     ada = await visit(f"/posts/{post['id']}?limit=1")
     await ada.be(user)
-    await ada.accept_dialogs()
 
     await ada.comments.get_by_role("button", name="Delete").click()
+    await ada.confirm()
     await expect(ada.status).to_have_text("The comment is deleted.")
     await expect(ada.comments).to_have_count(0)
 

@@ -37,6 +37,10 @@ def button_of(person: Person, name: str = NAME) -> Locator:
     return person.page.locator("section.account > .download").get_by_role("button", name=name)
 
 
+def progress_of(person: Person) -> Locator:
+    return person.page.locator("section.account > .download [data-download-progress]")
+
+
 async def small_pages(person: Person) -> None:
     """Let each page have two items."""
 
@@ -64,16 +68,14 @@ async def test_the_file_has_everything(visit: Visit, api: Api, user: Json, optio
     assert name == f"{user['username']}.json"
     assert items[0] == user
     assert sorted(item["type"] for item in items) == ["comment"] * 4 + ["post", "user"]
-    await expect(person.page.locator("section.account > .download [data-download-progress]")).to_have_text(
-        "6 items are saved."
-    )
+    await expect(progress_of(person)).to_have_text("6 items are saved.")
     assert await violations(person.page) == []
 
 
 async def test_it_is_offered_before_the_account_is_deleted(visit: Visit, user: Json) -> None:
     person = await at_home(visit, user)
     await person.page.get_by_role("button", name="Delete account").click()
-    form = person.page.locator("form[data-delete-account]")
+    form = person.page.get_by_role("alertdialog")
 
     _, items = await downloaded(person, form.get_by_role("button", name=NAME))
 
@@ -123,7 +125,7 @@ async def test_a_failure_half_way_is_explained_and_can_be_repeated(visit: Visit,
 
     await person.page.route("**/data?*", fail)
     await button_of(person).click()
-    await expect(person.alert).to_contain_text("cannot be reached")
+    await expect(progress_of(person)).to_contain_text("cannot be reached")
     fails = False
 
     _, items = await downloaded(person, button_of(person))
@@ -131,7 +133,7 @@ async def test_a_failure_half_way_is_explained_and_can_be_repeated(visit: Visit,
     assert len(items) == 6
 
 
-async def test_it_can_be_cancelled(visit: Visit, user: Json) -> None:
+async def test_it_can_be_canceled(visit: Visit, user: Json) -> None:
     person = await at_home(visit, user)
 
     async def hang(route: Route) -> None:
@@ -140,11 +142,11 @@ async def test_it_can_be_cancelled(visit: Visit, user: Json) -> None:
 
     await person.page.route("**/data?*", hang)
     await button_of(person).click()
-    await expect(person.page.locator("section.account > .download [data-download-progress]")).to_have_text("2 items…")
+    await expect(progress_of(person)).to_have_text("2 items…")
 
     await button_of(person, "Cancel the download").click()
 
-    await expect(person.page.locator("section.account > .download [data-download-progress]")).to_have_text("Cancelled.")
+    await expect(progress_of(person)).to_have_text("Canceled.")
     await expect(button_of(person)).to_be_enabled()
     await person.page.unroute_all(behavior="ignoreErrors")
 
@@ -160,4 +162,4 @@ async def test_the_limit_of_a_user_is_explained(visit: Visit, user: Json) -> Non
     await person.page.route("**/data?*", refuse)
     await button_of(person).click()
 
-    await expect(person.alert).to_have_text(problem["detail"])
+    await expect(progress_of(person)).to_have_text(problem["detail"])

@@ -300,8 +300,8 @@ async def test_several_drafts_are_a_list_to_continue_or_delete(visit: Visit) -> 
     await expect(tab.drafts.first).to_contain_text("Draft 2")
     person = Person(tab.page, ada.url)
     assert await violations(person.page) == []
-    await person.accept_dialogs()
     await tab.draft("Draft 0").get_by_role("button", name="Delete").click()
+    await person.confirm()
     await expect(tab.drafts).to_have_count(2)
     await tab.draft("Draft 1").get_by_role("button", name="Continue").click()
 
@@ -445,7 +445,6 @@ DRAFTS = "Object.keys(localStorage).filter(key => key.startsWith('blog-draft:'))
 
 async def test_drafts_go_with_their_post_or_the_account(visit: Visit, api: Api) -> None:
     ada = await visit()
-    await ada.accept_dialogs()
     await ada.sign_up()
     user_id = (await ada.evaluate("JSON.parse(localStorage.getItem('blog-user'))"))["id"]
     post = (await api.create_post(user_id, "A title", "Some content.")).body
@@ -457,14 +456,14 @@ async def test_drafts_go_with_their_post_or_the_account(visit: Visit, api: Api) 
 
     await ada.open(f"/posts/{post['id']}")
     await ada.page.locator("[data-delete-post]").click()
+    await ada.confirm()
     await expect(ada.page).to_have_url(f"{ada.url}/")
     assert await ada.evaluate(DRAFTS) == 1
 
     await ada.open(f"/users/{user_id}")
-    await ada.page.locator("[data-open-delete-account]").click()
-    form = ada.page.locator("form[data-delete-account]")
-    await form.get_by_label("Type your username").fill(await ada.page.locator("h1[data-username]").inner_text())
-    await form.get_by_role("button", name="Delete account").click()
+    await ada.page.locator("[data-delete-account]").click()
+    await ada.page.get_by_label("Type your username").fill(await ada.page.locator("h1[data-username]").inner_text())
+    await ada.confirm()
     await expect(ada.page).to_have_url(f"{ada.url}/")
     assert await ada.evaluate(DRAFTS) == 0
 

@@ -90,7 +90,7 @@ async def test_someone_without_storage_publishes_and_deletes_a_post(ada: Person,
     await expect(ada.page.get_by_role("heading", level=1)).to_have_text(title)
     post_id = await ada.page.locator("article.post").get_attribute("data-post-id")
     await ada.be(author)
-    await ada.accept_dialogs()
     await ada.page.get_by_role("button", name="Delete", exact=True).click()
+    await ada.confirm()
     await expect(ada.page).to_have_url(f"{ada.url}/")
     assert (await api.get_post(post_id or "")).status == 404
