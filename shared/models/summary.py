@@ -17,6 +17,8 @@ SUMMARY_LENGTH = 200
 _CODE_POINTS = 800
 # The words after these are not in the summary. A table of 100,000 characters can have 600,000 events.
 _EVENTS = 5_000
+# After these, entries of lists and cells of tables need no other separator.
+_SIGNS = ".,:;!?…。、，：；！？"
 _INLINE = ("Emphasis", "Strong", "Strikethrough")
 
 Event = Mapping[str, Any] | str
@@ -58,11 +60,15 @@ def _parser() -> Markdown:
 def plain_text(markdown: str) -> str:
     """The words outside headings and blocks of code; if there are none, the headings, the code, or the addresses.
 
+    Signs separate the entries of lists and the cells of tables.
+
     If there is none of these, but a list, a quote, a line or a block of code, it is the Markdown itself.
 
     An image is its alternative text, or its title.
     """
-    words: list[str] = []
+    words: list[str] = [""]
+    # The index of the last word, and what separates it from the next one.
+    last, separator = 0, ""
     headings: list[str] = []
     code: list[str] = []
     # Of images and links without text.
@@ -75,6 +81,10 @@ def plain_text(markdown: str) -> str:
         match event:
             case {"Text": part} | {"Code": part} | {"Html": part} | {"InlineHtml": part}:
                 shown.append(part)
+                if shown is words and part.strip():
+                    if separator and words[last].rstrip()[-1:] not in _SIGNS:
+                        words[last] = words[last].rstrip() + separator
+                    last, separator = len(words) - 1, ""
             case {"Start": {"Link": dict(link)} | {"Image": dict(link)}}:
                 links.append((link, len(shown)))
             case {"End": "Link" | "Image"}:
@@ -89,6 +99,14 @@ def plain_text(markdown: str) -> str:
             case "Rule" | {"Start": "Item"} | {"Start": {"BlockQuote": _}}:
                 shown.append(" ")
                 drawn = [markdown]
+                separator = "," if event == {"Start": "Item"} else separator
+            case {"Start": "TableCell"}:
+                separator = separator or ","
+            case {"End": "TableHead" | "TableRow"}:
+                separator = ";"
+            case {"Start": {"Table": _}} | {"End": "Table" | {"List": _}}:
+                shown.append(" ")
+                separator = "."
             case {"End": {"Heading": _}} | {"End": "CodeBlock"}:
                 shown.append(" ")
                 shown = words

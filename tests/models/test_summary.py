@@ -69,8 +69,10 @@ def test_length_is_counted_in_grapheme_clusters(character: str, shift: int) -> N
         ("They *weave* `patterns`,\nand [more](https://e.com).", "They weave patterns, and more."),
         ("# Heading\n\nText.", "Text."),
         ("# Only *a* heading\n\n## And another", "Only a heading And another"),
-        ("- one\n- two", "one two"),
-        ("| a | b |\n|---|---|\n| c | d |", "a b c d"),
+        # Entries and cells do not run together.
+        ("- one\n- two", "one, two"),
+        ("Buy:\n\n- *one*.\n- two\n  1. three\n\nThen go.", "Buy: one. two, three. Then go."),
+        ("Look\n\n| a | b |\n|---|---|\n| c | |\n\nThen go.", "Look. a, b; c. Then go."),
         ("~~gone~~ <b>raw</b> **bold**", "gone <b>raw</b> bold"),
         ("&lt;b&gt; 2 \\* 3", "<b> 2 * 3"),
         ("", ""),

@@ -182,6 +182,25 @@ async def test_right_to_left_posts_have_bullets_bars_and_columns_on_the_right(vi
     assert first["x"] > second["x"]
 
 
+async def test_no_line_of_a_byline_ends_with_a_dot(visit: Visit, api: Api) -> None:
+    author = await api.new_user()
+    post = await api.new_post(author)
+    await api.edit_post(post["id"], "A title", "Edited")
+    await api.new_comment(post, author)
+    ada = await visit(f"/posts/{post['id']}", viewport={"width": 320, "height": 800})
+
+    # The last element on each line of each byline
+    last = """bylines => bylines.flatMap(({children}) => [...children].filter(({nextElementSibling: next}, n) =>
+      !next || next.getBoundingClientRect().top >= children[n].getBoundingClientRect().bottom))
+      .map(one => one.textContent)"""
+    shown = await ada.page.locator(".byline").evaluate_all(last)
+
+    assert len(shown) > 2
+    assert "" not in shown
+    dot = "byline => getComputedStyle(byline.children[1], '::before').width"
+    assert await ada.page.locator(".byline").first.evaluate(dot) == "3px"
+
+
 @pytest.mark.parametrize("text", ["- " * 30 + "the text", "> " * 30 + "the text"])
 async def test_deeply_nested_text_stays_on_the_page(visit: Visit, api: Api, text: str) -> None:
     post = await api.new_post(await api.new_user(), content=text)
