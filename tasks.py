@@ -187,6 +187,13 @@ def test_go_sdk() -> None:
 
 
 @task
+def test_dapr() -> None:
+    """Run Dapr's tests of its state store against the emulator (skips them without Go)."""
+    setup()
+    python("-m", "tests.dapr_suite", cwd=ROOT / "packages/cosmos-emulator")
+
+
+@task
 def test_rust_sdk() -> None:
     """Run the Rust SDK's own tests against the emulator (skips them without Cargo)."""
     setup()

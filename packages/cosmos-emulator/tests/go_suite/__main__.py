@@ -81,14 +81,14 @@ def _run(go: str, suite: Path, tests: Iterable[str], name: str) -> list[Outcome]
     return outcomes
 
 
-def read(printed: str) -> list[Outcome]:
-    """Return the outcomes of the tests, without those of their parts, from what `go test -json` prints."""
+def read(printed: str, depth: int = 0) -> list[Outcome]:
+    """Return the outcomes of the tests, or of their parts with `depth` 1, from what `go test -json` prints."""
     outputs: dict[str, str] = {}
     outcomes = []
     for line in printed.splitlines():
         event = json.loads(line) if line.startswith("{") else {}
         test = event.get("Test", "")
-        if not test or "/" in test:
+        if not test or test.count("/") != depth:
             continue
         outputs[test] = outputs.get(test, "") + " ".join(event.get("Output", "").split())
         if event["Action"] in _RESULTS:
