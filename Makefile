@@ -1,6 +1,6 @@
 # The tasks are in tasks.py, which also works without make: `python -m tasks` (on Windows, `py -m tasks`).
 PYTHON ?= python3
-TASKS := setup run test-core test test-all mutants test-javascript test-sdk-programs test-sdk test-dotnet test-javascript-sdk test-go-sdk test-dapr test-rust-sdk try-libraries \
+TASKS := setup run test-core test test-all mutants test-javascript test-sdk-programs test-sdk test-dotnet test-javascript-sdk test-go-sdk test-dapr test-spring test-rust-sdk try-libraries \
 	test-samples test-runtime test-real-host test-host-fidelity smoke package \
 	lint format lock lock-check screenshots \
 	chaos fuzz schemathesis audit audit-infra bench bench-local bench-load trace clean

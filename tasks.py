@@ -194,6 +194,13 @@ def test_dapr() -> None:
 
 
 @task
+def test_spring() -> None:
+    """Run a program of Spring Data against the emulator (skips it without Maven)."""
+    setup()
+    python("-m", "pytest", "tests/test_sdk_programs.py", "-k", "spring", cwd=ROOT / "packages/cosmos-emulator")
+
+
+@task
 def test_rust_sdk() -> None:
     """Run the Rust SDK's own tests against the emulator (skips them without Cargo)."""
     setup()
