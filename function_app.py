@@ -25,6 +25,7 @@ for module in (users, posts, comments, likes, feed, health, change_feeds, unknow
 openapi.register(app)
 web.register(app)
 search.register(app)
+openapi.frame_page(web.frame)
 openapi.describe(*search.api_modules())
 moderation.register(app)
 openapi.describe(*moderation.api_modules())

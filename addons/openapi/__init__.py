@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import ModuleType
 
 import azure.functions as func
@@ -18,3 +19,10 @@ def describe(*modules: ModuleType) -> None:
     from addons.openapi import docs
 
     docs.DESCRIBED.extend(modules)
+
+
+def frame_page(frame: Callable[[str], tuple[str, str]]) -> None:
+    """Give the page the tags of the head and the header that the function returns for its path."""
+    from addons.openapi import docs
+
+    docs.FRAMES.append(frame)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -22,13 +23,14 @@ from shared.platform.settings import app_settings
 bp = func.Blueprint()
 
 DESCRIBED: Final[list[ModuleType]] = [users, posts, comments, likes, feed, health]
+# The tags of the head and the header of the page, which the last of these returns.
+FRAMES: Final[list[Callable[[str], tuple[str, str]]]] = []
 
 _STATIC = Path(__file__).with_name("static")
 # Nothing else in the directory is served. Key: last segment of the URL.
 _ASSETS = {
     "docs.css": ("docs/docs.css", "text/css"),
     "docs.js": ("docs/docs.js", "text/javascript"),
-    "favicon-32x32.png": ("swagger-ui/favicon-32x32.png", "image/png"),
     "swagger-ui-bundle.js": ("swagger-ui/swagger-ui-bundle.js", "text/javascript"),
     "swagger-ui.css": ("swagger-ui/swagger-ui.css", "text/css"),
 }
@@ -51,7 +53,7 @@ async def get_docs(_call: Call[None]) -> Response:
 @bp.route(route="api/docs/{asset}", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
 @Endpoint()
 async def get_docs_asset(call: Call[None]) -> Response:
-    """Load a script, style sheet, or icon of the page."""
+    """Load a script or a style sheet of the page."""
     name = call.path["asset"]
     if name not in _ASSETS:
         return Response(status=404, media_type="text/plain")
@@ -76,7 +78,10 @@ def openapi_document() -> Response:
 @cache
 def _page() -> Response:
     text = (_STATIC / "docs" / "page.html").read_text(encoding="utf-8")
-    text = text.replace("<!-- title -->", html.escape(app_settings().title))
+    title = html.escape(app_settings().title)
+    head, header = FRAMES[-1](f"{API_PATH}/docs") if FRAMES else ("", f'<header><a href="/">← {title}</a></header>')
+    for name, part in {"title": title, "head": head, "header": header}.items():
+        text = text.replace(f"<!-- {name} -->", part)
     for name in _ASSETS:
         link, version = f'"{API_PATH}/docs/{name}', _asset(name, CACHE_FOR_A_YEAR).etag.strip('"')
         text = text.replace(f'{link}"', f'{link}?v={version}"')

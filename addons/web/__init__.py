@@ -14,3 +14,10 @@ def register(app: func.FunctionApp) -> None:
     web_settings()
     app.register_functions(pages.bp)
     app.register_functions(assets.bp)
+
+
+def frame(path: str) -> tuple[str, str]:
+    """The style sheet and the header of the site, for a page of another add-on."""
+    from addons.web.rendering import render
+
+    return render("_styles.html", {}).decode(), render("_header.html", {"path": path}).decode()

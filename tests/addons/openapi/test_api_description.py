@@ -24,7 +24,6 @@ ROOT = Path(__file__).parents[3]
 PAGE_ASSETS = {
     "docs.css": "text/css",
     "docs.js": "text/javascript",
-    "favicon-32x32.png": "image/png",
     "swagger-ui-bundle.js": "text/javascript",
     "swagger-ui.css": "text/css",
 }

@@ -93,8 +93,17 @@ async def test_the_page_sends_requests_with_the_function_key_and_links_to_the_si
     assert (status, user["username"]) == (201, "ada.lovelace")
     assert (await api.get_user(user["id"])).body == user
 
+    face = (
+        "[document.body, document.querySelector('h1')].map(one => (one = getComputedStyle(one), one.font + one.color))"
+    )
+    shown, paper = await page.evaluate(face), await page.evaluate("getComputedStyle(document.body).backgroundColor")
+    links = await page.get_by_role("banner").get_by_role("link").all_text_contents()
     await page.get_by_role("banner").get_by_role("link", name="The Blog").click()
     await expect(page).to_have_url(f"{app.url}/")
+    assert (await page.evaluate(face))[0] == shown[0]
+    assert "Source Serif 4" in shown[1]
+    await expect(page.locator("body")).to_have_css("background-color", paper)
+    assert links == (await page.get_by_role("banner").get_by_role("link").all_text_contents())[: len(links)]
     assert_self_contained(log, app.url)
 
 
@@ -130,9 +139,9 @@ async def test_the_page_is_accessible_fits_and_does_not_shift(
     assert await violations(page) == []
     assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     # The page follows a change of the color scheme.
-    for scheme, background in (("dark", "rgb(28, 32, 34)"), ("light", "rgb(250, 250, 250)")):
+    for scheme, background in (("dark", "rgb(23, 22, 20)"), ("light", "rgb(252, 251, 248)")):
         await page.emulate_media(color_scheme=scheme)
-        await expect(page.locator("html")).to_have_css("background-color", background)
+        await expect(page.locator("body")).to_have_css("background-color", background)
     assert_self_contained(log, app.url)
 
 

@@ -47,7 +47,7 @@ async def test_the_title_is_everywhere(named_app: RunningApp) -> None:
     assert front.one("meta", name="description")["content"] == "Looms & engines."
     assert "<title>Ada &amp; &#34;Co&#34;</title>" in feed.text
     assert '"name": "Ada & \\"Co\\""' in manifest.text
-    assert "← Ada &amp; &quot;Co&quot;" in docs.text
+    assert "API – Ada &amp; &quot;Co&quot;</title>" in docs.text
     assert named_app.openapi["info"]["title"] == TITLE
 
 
