@@ -1,6 +1,6 @@
 """Adds what pyproject.toml cannot know: the URL of the repository, which REPOSITORY_URL names when a release is built.
 
-PyPI does not resolve relative links, so with a URL, those of the README lead to the files of the release's tag.
+PyPI does not resolve relative links, so with a URL, the README's links lead to the files of the release's tag.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ class PropertyReader:
     def __init__(self, binding: Binding, settings: AppSettings) -> None:
         """Create a reader. Raises FunctionIndexError for a binding of an older extension."""
         if legacy := [name for name in _LEGACY if name in binding]:
-            raise FunctionIndexError(f"{legacy} are property names of extension version 3; use those of version 4")
+            raise FunctionIndexError(f"{legacy} are property names of extension version 3; use the names of version 4")
         self._binding = binding
         self._settings = settings
 

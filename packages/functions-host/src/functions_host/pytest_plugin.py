@@ -61,7 +61,7 @@ class RunningFunctions:
         self._run(self._host.invoke(function_name, data), TIMEOUT_S)
 
     def outputs(self, function_name: str) -> list[dict[str, object]]:
-        """Return what each call has set on outputs that this host does not write, such as those of queues, by name.
+        """Return what each call has set on outputs that this host does not write, such as queues, by name.
 
         `$return` is the value that an activity returns. Raises LookupError for an unknown function.
         """

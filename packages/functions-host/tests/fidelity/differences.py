@@ -1,4 +1,4 @@
-"""Where this host's responses differ from those of Microsoft's host, and why. The README has the same table."""
+"""Where this host's responses differ from Microsoft's host, and why. The README has the same table."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ class LimitedServer(web.Server):
     """
 
     def __init__(self, handler: _Handler, body_limit: int, **options: Any) -> None:
-        """Create a server. `body_limit` is in bytes. `options` are those of aiohttp."""
+        """Create a server. `body_limit` is in bytes. `options` are aiohttp's."""
         super().__init__(self._serve, request_factory=self._request)  # type: ignore[arg-type]  # all are HostRequest
         self._options = {**options, "keepalive_timeout": IDLE_TIMEOUT_S}
         self._body_limit = body_limit

@@ -42,7 +42,7 @@ class RefusedRequestError(Exception):
 class RequestHead:
     """A request without its body. `path` is decoded, except for `%2F`, and has no dot segments.
 
-    `length` is that of the body in bytes, or None for a chunked body.
+    `length` is the body's length in bytes, or None for a chunked body.
     """
 
     method: str

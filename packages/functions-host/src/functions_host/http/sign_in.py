@@ -123,7 +123,7 @@ async def respond(request: web.BaseRequest, path: str, query: str) -> web.Respon
 
 
 def authenticated(request: web.BaseRequest) -> CIMultiDict[str]:
-    """Return the request's headers, without those that only the platform can set, and with those of the session."""
+    """Return the request's headers, without headers that only the platform can set, and with the session's."""
     sent = request.headers.items()
     headers = CIMultiDict((name, value) for name, value in sent if not name.lower().startswith(_OF_THE_PLATFORM))
     if principal := _principal(request):
