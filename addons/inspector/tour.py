@@ -50,6 +50,8 @@ _READERS = 50
 _POSTS, _COMMENTS = 10, 100
 # Writes posts. Each visit has another reader who comments and is renamed, because the renames of a user are limited.
 _WRITER = 0
+# Names the tour, for those who see its posts until they are deleted.
+_TITLE = "Written on the tour"
 # As long as the article's.
 _CONTENT = "Watch the copies arrive. " * 59
 _OF_AUTHORS = f"SELECT c.id, c.userId FROM c WHERE c.type = '{Post.TYPE}' AND ARRAY_CONTAINS(@authors, c.userId)"  # noqa: S608 - constants
@@ -107,7 +109,7 @@ async def prepare_readers(call: Call[_Command]) -> Response:
 async def write_tour_post(call: Call[_Command]) -> Response:
     """Create a post."""
     async with _visiting(call) as visit:
-        new = NewPost(user_id=_reader_id(_WRITER), title="Written on the tour", content=_CONTENT)
+        new = NewPost(user_id=_reader_id(_WRITER), title=_TITLE, content=_CONTENT)
         # Without an idempotency key, it costs no record. A lost response leaves a post that no visit has.
         post = await posts.create_post(await open_blog(), new, idempotency_key=None)
         _visits.add(visit, post["id"])
@@ -121,7 +123,7 @@ async def edit_tour_post(call: Call[_Command]) -> Response:
     async with _visiting(call) as visit:
         post_id, writer = call.path["postId"], SignedIn(uuid.UUID(_reader_id(_WRITER)))
         _visits.require(visit, post_id)
-        changes = PostChanges(title=f"Edited at {now()[11:23]}", content="Read me.")
+        changes = PostChanges(title=f"Edited on the tour at {now()[11:23]}", content="Read me.")
         await posts.edit_post((await open_blog()).posts, post_id, changes, by=writer)
     return json_response({"title": changes.title})
 
@@ -287,9 +289,7 @@ async def _commented_post(blog: Blog, author: Item, key: str) -> int:
     post_id = new_id("post", key, author["id"])
     post = await blog.posts.read(post_id, post_id)
     if post is None:
-        first = NewPost(
-            user_id=author["id"], title="A post of a busy commenter", content="The [tour](/tour) wrote this."
-        )
+        first = NewPost(user_id=author["id"], title=_TITLE, content=_CONTENT)
         post = await posts.create_post(blog, first, idempotency_key=key)
     elif post["type"] != Post.TYPE:
         raise PostNotFound(post_id)

@@ -92,7 +92,7 @@ const ACTIONS = {
   },
   async rename() {
     const { username } = await measure("PUT", "/tour/name");
-    return `The author is now ${username}. The change feed is renaming the comments.`;
+    return renamed(username);
   },
   async ownWrite() {
     post ??= await write();
@@ -111,16 +111,21 @@ const ACTIONS = {
       verdict.textContent = "The rename and the likes are sent.";
       const { username } = await insist(() => measure("PUT", "/tour/name"));
       await insist(() => measure("POST", `/tour/likes/${liked.id}`));
-      for (let renamed = 0; renamed < COMMENTS; ) {
-        await new Promise(done => setTimeout(done, CHECK_MS));
-        const found = await Promise.all(prepared.map(id => request("GET", `/api/posts/${id}/comments?limit=100`).catch(() => null)));
-        renamed = found.flatMap(page => page?.items ?? []).filter(one => one.userUsername === username).length;
-        verdict.textContent = `${number(renamed)} of ${count(COMMENTS, "comment")} have the new name.`;
-      }
-      return `All 1,000 comments have the new name. ${await insist(() => counted([liked]))}`;
+      return `${await renamed(username)} ${await insist(() => counted([liked]))}`;
     });
   },
 };
+
+/** Wait until the change feed has renamed all comments. */
+async function renamed(username) {
+  for (let done = 0; done < COMMENTS; ) {
+    verdict.textContent = `${number(done)} of ${count(COMMENTS, "comment")} have the new name.`;
+    await new Promise(resolve => setTimeout(resolve, CHECK_MS));
+    const found = await Promise.all(prepared.map(id => request("GET", `/api/posts/${id}/comments?limit=100`).catch(() => null)));
+    done = found.flatMap(page => page?.items ?? []).filter(one => one.userUsername === username).length;
+  }
+  return "All 1,000 comments have the new name.";
+}
 
 /** Repeat what failed: the SDK repeats a write only a few times, and all of these can be repeated. */
 async function insist(run, attempts = 10) {
@@ -193,11 +198,12 @@ async function bill(form) {
   const perDay = Object.fromEntries(new FormData(form));
   const rates = { C2: perDay.posts, C3: perDay.comments, C4: perDay.likes };
   for (const [name, share] of Object.entries(load.mix)) rates[name] = perDay.reads * share;
+  const isValid = form.reportValidity();
   const body = tour.querySelector("[data-bill]");
   body.replaceChildren();
   models.forEach((model, index) => {
     const perSecond = Object.entries(rates).reduce((total, [name, rate]) => total + rate * (requests[name].measured[index] + (feeds[name]?.[model] ?? 0)), 0) / 86400;
-    const figures = [perSecond, perSecond * load.ruHour * load.hours].map(one => number(Math.round(one)));
+    const figures = [perSecond, perSecond * load.ruHour * load.hours].map(one => (isValid ? number(Math.round(one)) : "–"));
     body.append(row("td", model === "this" ? "This blog" : model, ...figures));
   });
 }
