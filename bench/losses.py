@@ -36,7 +36,7 @@ _LIKES: Final = 50
 
 
 class _NotRetried(V3):
-    """The changes of users are lost if their function fails. Those of posts do not matter here."""
+    """The changes of users are lost if their function fails. Changes of posts do not matter here."""
 
     async def on_users_changed(self, changes: list[Item]) -> None:
         with suppress(AzureError):

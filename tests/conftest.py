@@ -38,7 +38,7 @@ def emulator() -> Iterator[EmulatorThread]:
 
 @pytest.fixture
 def transaction_mode() -> TransactionMode:
-    """That of `blog`, which some tests parametrize."""
+    """The mode of `blog`, which some tests parametrize."""
     return "batch"
 
 

@@ -127,7 +127,7 @@ def _markdown(results: Results) -> str:
         "- P is the number of physical partitions of `posts`.",
         "- In V2 to V4, the caller passes the user's name, because the article lists no read of it. This project reads"
         " the name itself and pays for it.",
-        "- The ten requests do not include updates of views after a write. Those of V3 and `this` are measured below,"
+        "- The ten requests do not include updates of views after a write. The updates of V3 and `this` are measured below,"
         " as bursts and new posts. The service's charge for updating an index of V4 is not documented, and the emulator"
         " charges nothing: [secondary-indexes.md](secondary-indexes.md#charges) has an estimate.",
         "",
@@ -172,7 +172,7 @@ def _charges(part: RequestResults) -> Iterator[str]:
         "The article's figures were measured on the service in 2019. Times here come from an emulator on the same"
         " machine as the client: they show how much work a request does, not how long the service takes. Calls are"
         " responses from the database. Items are those that it reports as read; scripts report none. Each model has an"
-        " emulator of its own. That of V4 also updates the indexes, which can delay the next request. In Q3 and Q6, V1,"
+        " emulator of its own. V4's also updates the indexes, which can delay the next request. In Q3 and Q6, V1,"
         " V2 and V4 cut the summaries in the client."
     )
     times = ("p50 ms", "p95 ms", "article ms", "RU, modeled", "article RU", "difference")

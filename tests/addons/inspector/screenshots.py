@@ -1,4 +1,4 @@
-"""`make screenshots`: take pictures of the site with sample data. Those of the README replace docs/images."""
+"""`make screenshots`: take pictures of the site with sample data. The README's replace docs/images."""
 
 from __future__ import annotations
 

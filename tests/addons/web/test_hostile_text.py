@@ -53,7 +53,7 @@ async def test_hostile_text_in_every_field_is_shown_as_text(stored: Blog, site: 
 
 @pytest.mark.parametrize("name", ["reference", "wide table", "images"])
 async def test_no_text_delays_other_readers(stored: Blog, site: Site, name: str) -> None:
-    # The app's copies have summaries. Those of other writers can have all of the text.
+    # The app's copies have summaries. Copies by other writers can have all of the text.
     text = HOSTILE_MARKDOWN[name]
     author = a_user()
     post = a_post(author, content=text)
