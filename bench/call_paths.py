@@ -1,19 +1,23 @@
-"""List what runs for some requests and for the change feeds: `python -m bench.call_paths`.
+"""List what runs for some requests and for the change feeds, and in the emulator: `python -m bench.call_paths`.
 
 Prints the number of the core's files, functions and calls of these, of changes between files, and of asyncio tasks that
-the core starts, and lists the files. The add-ons and the libraries are not counted, and neither are comprehensions and
-lambdas: before Python 3.12, a comprehension is a function.
+the core starts, and lists the files; for a point read and a query over five items, those of the emulator. The add-ons
+and the libraries are not counted, and neither are comprehensions and lambdas: before Python 3.12, a comprehension is a
+function.
 """
 
 import asyncio
 import json
 import os
 import sys
+from collections.abc import Awaitable, Callable
 from itertools import pairwise
 from types import CodeType, FrameType, SimpleNamespace
 from typing import Any
 
 import azure.functions as func
+from azure.cosmos import PartitionKey
+from azure.cosmos.aio import CosmosClient
 from cosmos_emulator import CosmosEmulator, EmulatorSettings
 
 from management.provision import provision
@@ -21,9 +25,9 @@ from shared.data.blog import open_blog
 from shared.platform.settings import read_settings
 from shared.settings import Settings
 
-
-def _is_core(code: CodeType) -> bool:
-    return _relative(code.co_filename).startswith(("functions/", "shared/"))
+_CORE = ("functions/", "shared/")
+_QUERY = "SELECT * FROM c WHERE c.number > 1"
+_EMULATOR = ("packages/cosmos-emulator/src/",)
 
 
 def _relative(file: str) -> str:
@@ -39,13 +43,16 @@ async def main() -> None:
 
         functions = {function.get_function_name(): function.get_user_function() for function in app.get_functions()}
 
-        async def trace(name: str, argument: Any) -> Any:
+        async def trace(name: str, folders: tuple[str, ...], work: Callable[[], Awaitable[Any]]) -> Any:
+            def is_part(code: CodeType) -> bool:
+                return _relative(code.co_filename).startswith(folders)
+
             frames: dict[FrameType, CodeType] = {}
             tasks = 0
 
             def profile(frame: FrameType, event: str, _: Any) -> None:
                 # A coroutine is called again each time it continues, with the same frame.
-                if event == "call" and _is_core(frame.f_code) and not frame.f_code.co_name.startswith("<"):
+                if event == "call" and is_part(frame.f_code) and not frame.f_code.co_name.startswith("<"):
                     frames.setdefault(frame, frame.f_code)
 
             def create_task(loop: asyncio.AbstractEventLoop, coroutine: Any, **options: Any) -> asyncio.Task[Any]:
@@ -53,14 +60,12 @@ async def main() -> None:
                 caller: FrameType | None = sys._getframe(1)
                 while caller is not None and caller.f_globals["__name__"].startswith("asyncio"):
                     caller = caller.f_back
-                tasks += caller is not None and _is_core(caller.f_code)
+                tasks += caller is not None and is_part(caller.f_code)
                 return asyncio.Task(coroutine, loop=loop, **options)
 
             asyncio.get_running_loop().set_task_factory(create_task)
             sys.setprofile(profile)
-            answer = await functions[name](
-                argument, SimpleNamespace(invocation_id="0", trace_context=SimpleNamespace(trace_parent=""))
-            )
+            answer = await work()
             sys.setprofile(None)
             asyncio.get_running_loop().set_task_factory(None)
             calls = list(frames.values())
@@ -71,17 +76,21 @@ async def main() -> None:
             sys.stdout.write("\n  ".join([title, *sorted({_relative(file) for file in files})]) + "\n")
             return answer
 
+        async def run(name: str, argument: Any) -> Any:
+            context = SimpleNamespace(invocation_id="0", trace_context=SimpleNamespace(trace_parent=""))
+            return await trace(name, _CORE, lambda: functions[name](argument, context))
+
         async def command(name: str, body: dict[str, str], **path: str) -> Any:
             content, headers = json.dumps(body).encode(), {"Content-Type": "application/json"}
             request = func.HttpRequest("POST", "http://localhost/", headers=headers, route_params=path, body=content)
-            return json.loads((await trace(name, request)).get_body())
+            return json.loads((await run(name, request)).get_body())
 
         async def query(name: str) -> None:
-            await trace(name, func.HttpRequest("GET", "http://localhost/", body=b""))
+            await run(name, func.HttpRequest("GET", "http://localhost/", body=b""))
 
         async def deliver(container: str) -> None:
             feed = getattr(await open_blog(), container).proxy.query_items_change_feed(start_time="Beginning")
-            await trace(f"on_{container}_changed", func.DocumentList([dict(change) async for change in feed]))
+            await run(f"on_{container}_changed", func.DocumentList([dict(change) async for change in feed]))
 
         user_id = (await command("create_user", {"username": "ada"}))["id"]
         post_id = (await command("create_post", {"userId": user_id, "title": "Notes", "content": "Text."}))["id"]
@@ -91,6 +100,18 @@ async def main() -> None:
         await command("edit_user", {"username": "countess"}, userId=user_id)
         await deliver("users")
         await deliver("posts")
+        async with CosmosClient(emulator.endpoint, emulator.key) as client:
+            database = await client.create_database("bench")
+            items = await database.create_container("items", PartitionKey("/key"))
+            for number in range(5):
+                await items.create_item({"id": str(number), "key": "a", "number": number})
+
+            async def find() -> None:
+                _ = [one async for one in items.query_items(_QUERY, partition_key="a")]
+
+            for name, work in (("read_item", lambda: items.read_item("1", "a")), ("query_items", find)):
+                await work()  # what is cached is not counted
+                await trace(name, _EMULATOR, work)
 
 
 asyncio.run(main())
