@@ -10,7 +10,7 @@ from aiohttp import ClientSession
 from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
 from cosmos_emulator import CosmosEmulator, EmulatorSettings
-from cosmos_emulator.http.auth import MasterKey
+from cosmos_emulator.http.access import MasterKey
 from cosmos_emulator.messages.links import parse_link
 from tests.errors import fails_with
 from tests.raw_client import CONTAINER, PARTITION_KEY, RawClient

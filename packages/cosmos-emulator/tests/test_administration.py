@@ -11,8 +11,8 @@ from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, DatabaseProxy
 from cosmos_emulator import CosmosEmulator, EmulatorSettings
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.http import callers
-from cosmos_emulator.http.callers import check_administrator, check_host
+from cosmos_emulator.http import access
+from cosmos_emulator.http.access import check_administrator, check_host
 from cosmos_emulator.latency import Latency
 from tests.clock import Clock
 from tests.raw_client import RawClient
@@ -166,7 +166,7 @@ async def test_another_machine_administers_with_the_key_in_a_header(
     session: ClientSession, emulator: CosmosEmulator, raw: RawClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As clients of a container do, whose requests come from another machine."""
-    monkeypatch.setattr(callers, "_is_loopback", lambda _peer: False)
+    monkeypatch.setattr(access, "_is_loopback", lambda _peer: False)
 
     async def status(**headers: str) -> int:
         async with session.post("/_emulator/reset", headers=headers) as response:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from azure.cosmos import PartitionKey
-from cosmos_emulator.partitioning.partition_keys import PartitionKeyDefinition
+from cosmos_emulator.partitioning.partition_keys import PartitionKeyDefinition, key_of_header
 from cosmos_emulator.partitioning.ranges import even_ranges
 from hypothesis import given
 from hypothesis import strategies as st
@@ -37,7 +37,7 @@ COMPONENT = st.one_of(
     ],
 )
 def test_version_2_matches_the_published_vectors(header: str, epk: str) -> None:
-    assert V2.of_header(header).epk == epk
+    assert key_of_header(V2, header).epk == epk
 
 
 @pytest.mark.parametrize(
@@ -51,11 +51,11 @@ def test_version_2_matches_the_published_vectors(header: str, epk: str) -> None:
 )
 def test_a_number_in_a_key_is_a_double(value: float, header: str) -> None:
     """.NET and Java send doubles: `new PartitionKey(1234567890123456789L)`."""
-    assert V2.of_document({"a": value}).text == V2.of_header(header).text
+    assert V2.of_document({"a": value}).text == key_of_header(V2, header).text
 
 
 def test_version_1_matches_the_published_vector() -> None:
-    assert V1.of_header('["p1"]').epk == "05C1CFEDCF076008713200"
+    assert key_of_header(V1, '["p1"]').epk == "05C1CFEDCF076008713200"
 
 
 @given(COMPONENT)

@@ -12,7 +12,8 @@ from cosmos_emulator.charges import ChargeModel
 from cosmos_emulator.container_definition import completed
 from cosmos_emulator.documents.create import create
 from cosmos_emulator.documents.delete import delete
-from cosmos_emulator.documents.logical_partition import ItemReference, LogicalPartition
+from cosmos_emulator.documents.logical_partition import LogicalPartition
+from cosmos_emulator.documents.read import ItemReference
 from cosmos_emulator.documents.replace import replace
 from cosmos_emulator.reads import index_search, index_selection, order_by
 from cosmos_emulator.reads.execution import PagedQuery

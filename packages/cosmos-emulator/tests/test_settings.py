@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from cosmos_emulator import AdjustableClock, CosmosEmulator, EmulatorSettings, Latency
-from cosmos_emulator.http.live_settings import FIELDS as CHANGED_OVER_HTTP
+from cosmos_emulator.http.controls.settings import FIELDS as CHANGED_OVER_HTTP
 from cosmos_emulator.settings import FIXED
 
 

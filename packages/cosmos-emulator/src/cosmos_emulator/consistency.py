@@ -21,6 +21,11 @@ STALENESS_PREFIX: Final = 10
 
 Source: learn.microsoft.com/azure/cosmos-db/consistency-levels#bounded-staleness-consistency.
 """
+REPLICAS_READ: Final[dict[ConsistencyLevel, int]] = dict.fromkeys(LEVELS, 1) | {"Strong": 2, "BoundedStaleness": 2}
+"""How many replicas serve a read, each of which charges for it.
+
+Source: learn.microsoft.com/azure/cosmos-db/consistency-levels#consistency-levels-and-throughput.
+"""
 
 
 @lru_cache(maxsize=64)  # called several times per request
@@ -37,11 +42,3 @@ def consistency_of(given: str | None, account_level: ConsistencyLevel) -> Consis
             400, f"The consistency level {level} of the request is stronger than the account's, {account_level}."
         )
     return level
-
-
-def replicas_read(level: ConsistencyLevel) -> int:
-    """Return how many replicas serve a read, each of which charges for it.
-
-    Source: learn.microsoft.com/azure/cosmos-db/consistency-levels#consistency-levels-and-throughput.
-    """
-    return 2 if level in ("Strong", "BoundedStaleness") else 1

@@ -6,6 +6,7 @@ import asyncio
 import ssl
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, AsyncExitStack
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -17,8 +18,9 @@ from cosmos_emulator.clock import AdjustableClock
 from cosmos_emulator.controls import Controls
 from cosmos_emulator.faults import Faults
 from cosmos_emulator.gateway import Gateway
+from cosmos_emulator.http.body import MAX_READ_BYTES
 from cosmos_emulator.http.connections import LimitedServer, close_listener
-from cosmos_emulator.http.server import CosmosServer, new_request
+from cosmos_emulator.http.server import CosmosServer
 from cosmos_emulator.reads.unfinished import UnfinishedQueries
 from cosmos_emulator.recording import Recording, Recordings
 from cosmos_emulator.secondary_indexes import SecondaryIndexes
@@ -119,6 +121,8 @@ class CosmosEmulator:
         )
 
     async def _listen(self, stack: AsyncExitStack, server: CosmosServer, directory: Path) -> str:
+        loop = asyncio.get_running_loop()
+        new_request = partial(web.BaseRequest, loop=loop, client_max_size=MAX_READ_BYTES)
         # aiohttp would also decompress what no limit lets through, because it reads each body to its end.
         limited = LimitedServer(
             server.answer, server.refuse, request_factory=new_request, access_log=None, auto_decompress=False
@@ -129,7 +133,6 @@ class CosmosEmulator:
         stack.callback(server.close)
         tls = self._tls(directory) if self.settings.tls else None
         server.certificate = self.certificate.read_bytes() if self.certificate else None
-        loop = asyncio.get_running_loop()
         listener = await loop.create_server(limited, self.settings.host, self.settings.port, ssl=tls)
         stack.push_async_callback(close_listener, listener)
         host, port = self.settings.host, listener.sockets[0].getsockname()[1]

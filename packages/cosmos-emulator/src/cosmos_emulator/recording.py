@@ -77,7 +77,8 @@ class Recordings:
         """`containers` returns those that exist, as `shop/orders`."""
         self._containers = containers
         self._lock = threading.Lock()
-        self._current: tuple[Recording, ...] = ()
+        self.current: tuple[Recording, ...] = ()
+        """The running ones; each change replaces the tuple."""
 
     @contextmanager
     def recording(self) -> Iterator[Recording]:
@@ -85,17 +86,14 @@ class Recordings:
         at_start = self._containers()
         own = Recording(_containers=lambda: at_start | self._containers())
         with self._lock:
-            self._current = (*self._current, own)
+            self.current = (*self.current, own)
         try:
             yield own
         finally:
             with self._lock:
-                self._current = tuple(one for one in self._current if one is not own)
-
-    def __bool__(self) -> bool:
-        return bool(self._current)
+                self.current = tuple(one for one in self.current if one is not own)
 
     def add(self, request: RecordedRequest) -> None:
         """Add a request to all."""
-        for one in self._current:
+        for one in self.current:
             one.requests.append(request)

@@ -18,7 +18,7 @@ from cosmos_emulator.documents.logical_partition import LogicalPartition
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.gateway import Gateway
 from cosmos_emulator.json_text import JsonObject
-from cosmos_emulator.partitioning.partition_keys import PartitionKey
+from cosmos_emulator.partitioning.partition_keys import PartitionKey, key_of_header
 from cosmos_emulator.secondary_index_definition import ACTIVE, SecondaryIndexDefinition
 from cosmos_emulator.store.account import Container
 from cosmos_emulator.store.items import ItemScope, ItemTransaction
@@ -107,7 +107,7 @@ class SecondaryIndexes:
             before = index.progress.keys_of(item_id)
             if key is not None and key.text not in before:
                 new.append((item_id, key.text))
-            removed += [(keys.of_header(text), item_id, None) for text in before if text != placed[item_id]]
+            removed += [(key_of_header(keys, text), item_id, None) for text in before if text != placed[item_id]]
         if new:
             index.progress.prepare(new)
         # A reader can see an item that moves twice, but never none.

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from cosmos_emulator.charges import PROFILES, ChargeModel
-from cosmos_emulator.charges.tables import SIZES_KB, read_ru, write_units
+from cosmos_emulator.charges.model import READ_RU, SIZES_KB, WRITE_UNITS, interpolated
 from cosmos_emulator.indexing import IndexingPolicy
 from hypothesis import given
 from hypothesis import strategies as st
@@ -95,7 +95,8 @@ def test_indexing_is_never_cheaper_than_not_indexing(item: Document, policy: Ind
 
 @pytest.mark.parametrize("size_kb", SIZES_KB)
 def test_interpolation_passes_through_the_published_sizes(size_kb: float) -> None:
-    below, above = size_kb - 1e-9, size_kb + 1e-9
+    below, size, above = ((size_kb + difference) * 1024 for difference in (-1e-9, 0, 1e-9))
 
-    assert read_ru(below) == pytest.approx(read_ru(size_kb)) == pytest.approx(read_ru(above))
-    assert write_units(below) == pytest.approx(write_units(size_kb)) == pytest.approx(write_units(above))
+    for column in (READ_RU, WRITE_UNITS):
+        charge = pytest.approx(interpolated(column, size))
+        assert interpolated(column, below) == charge == interpolated(column, above)

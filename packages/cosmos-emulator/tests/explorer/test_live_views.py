@@ -12,7 +12,7 @@ import pytest
 from azure.cosmos import GlobalSecondaryIndexDefinition, PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient
 from cosmos_emulator import CosmosEmulator
-from cosmos_emulator.http.auth import MasterKey
+from cosmos_emulator.http.access import MasterKey
 from cosmos_emulator.latency import Latency
 from cosmos_emulator.messages.links import parse_link
 from tests.explorer.explorer import Explorer

@@ -6,13 +6,27 @@ The rules reproduce recorded responses: github.com/xo/dbimp, testdata/cosmos (a 
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections.abc import Iterable
 
 import orjson
 
 from cosmos_emulator.charges.profiles import PROFILES, ProfileName
-from cosmos_emulator.charges.tables import UNITS_PER_RU, read_ru, write_units
 from cosmos_emulator.indexing import IndexingPolicy, Item
+
+UNITS_PER_RU = 21 / 4
+"""One unit is 4/21 RU: the full-precision charges of recorded batches are multiples of it."""
+
+# The published charges by item size: learn.microsoft.com/azure/cosmos-db/understand-request-unit-consumption (2026).
+# Sizes are KB of item JSON. Writes exclude index terms.
+SIZES_KB = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0, 2048.0)
+READ_RU = (1.00, 1.04, 1.14, 1.33, 1.67, 2.19, 4.76, 9.95, 20.28, 40.95, 145.90, 291.80)
+WRITE_RU = (4.95, 6.29, 6.67, 7.04, 9.52, 11.23, 22.67, 48.19, 98.29, 184.57, 625.00, 1250.00)
+
+SMALLEST_WRITE_UNITS = 26.0
+"""Units of a write of up to 1 KB: exactly 26 in recorded charges (4.95 RU, rounded)."""
+
+WRITE_UNITS = (SMALLEST_WRITE_UNITS, *(ru * UNITS_PER_RU for ru in WRITE_RU[1:]))
 
 BYTES_PER_KB = 1024
 SMALLEST_PAGE_RU = 1.0
@@ -43,11 +57,11 @@ class ChargeModel:
 
     def point_read(self, size_bytes: int) -> float:
         """Return the charge of a point read; for a missing item, see `refusal`."""
-        return read_ru(size_bytes / BYTES_PER_KB)
+        return interpolated(READ_RU, size_bytes)
 
     def feed(self, sizes_bytes: Iterable[int]) -> float:
         """Return the charge of a read feed page: a point read per item, or one for an empty page (assumption)."""
-        items_ru = sum(read_ru(size / BYTES_PER_KB) for size in sizes_bytes)
+        items_ru = sum(map(self.point_read, sizes_bytes))
         return max(SMALLEST_PAGE_RU, items_ru)
 
     def change_feed(self, sizes_bytes: Iterable[int]) -> float:
@@ -142,5 +156,15 @@ def item_size_bytes(item: Item) -> int:
 
 
 def _item_units(item: Item, size_bytes: int | None) -> float:
-    size = item_size_bytes(item) if size_bytes is None else size_bytes
-    return write_units(size / BYTES_PER_KB)
+    return interpolated(WRITE_UNITS, item_size_bytes(item) if size_bytes is None else size_bytes)
+
+
+def interpolated(column: tuple[float, ...], size_bytes: int) -> float:
+    """Interpolate a published column linearly: constant up to 1 KB, and with the last slope above 2,048 KB."""
+    size_kb = size_bytes / BYTES_PER_KB
+    if size_kb <= SIZES_KB[0]:
+        return column[0]
+    upper = min(bisect_right(SIZES_KB, size_kb), len(SIZES_KB) - 1)
+    lower = upper - 1
+    slope = (column[upper] - column[lower]) / (SIZES_KB[upper] - SIZES_KB[lower])
+    return column[lower] + slope * (size_kb - SIZES_KB[lower])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from cosmos_emulator.documents.logical_partition import ItemResult, LogicalPartition
+from cosmos_emulator.documents.logical_partition import LogicalPartition
+from cosmos_emulator.documents.read import ItemResult
 from cosmos_emulator.json_text import JsonObject
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from cosmos_emulator.documents.logical_partition import ItemReference, ItemResult, LogicalPartition, check_if_match
+from cosmos_emulator.documents.logical_partition import LogicalPartition, check_if_match
+from cosmos_emulator.documents.read import ItemReference, ItemResult
 
 
 def delete(partition: LogicalPartition, reference: ItemReference, if_match: str | None = None) -> ItemResult:

@@ -2,54 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from cosmos_emulator import json_text, rids
 from cosmos_emulator.charges import ChargeModel
 from cosmos_emulator.container_definition import checked_ttl
+from cosmos_emulator.documents.read import ItemReference, find_item
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.json_text import JsonObject
-from cosmos_emulator.messages.links import Link
-from cosmos_emulator.messages.request import NOT_FOUND
 from cosmos_emulator.names import checked_item_id
 from cosmos_emulator.partitioning.partition_keys import KEY_MISMATCH, PartitionKey
 from cosmos_emulator.store.account import Container
 from cosmos_emulator.store.expiry import expiry
-from cosmos_emulator.store.items import ItemTransaction, ItemView, StoredItem
+from cosmos_emulator.store.items import ItemTransaction, StoredItem
 from cosmos_emulator.store.partition import Partition
 
 MAX_ITEM_BYTES: Final = 2 * 1024 * 1024
 SYSTEM_PROPERTIES: Final = ("_rid", "_self", "_etag", "_attachments", "_ts", "_lsn")
-
-
-@dataclass(frozen=True, slots=True)
-class ItemReference:
-    """An item by its id or, in a rid link, by its rid's number."""
-
-    id: str = ""
-    number: int | None = None
-
-    @classmethod
-    def of_link(cls, link: Link) -> ItemReference:
-        """Parse a link. A rid of another type or container becomes -1, which matches no item.
-
-        So does an id with a slash or backslash: the service does not find it in a path.
-        """
-        _, container, *_, item = link.ids
-        if not link.by_rid:
-            return cls(number=-1) if "/" in item or "\\" in item else cls(item)
-        number = rids.child_number(item, rids.DOCUMENT) if rids.is_within(item, container) else None
-        return cls(number=-1 if number is None else number)
-
-
-@dataclass(frozen=True, slots=True)
-class ItemResult:
-    """Status, stored item (None if deleted) and modeled charge of an operation."""
-
-    status: int
-    item: StoredItem | None
-    charge_ru: float
 
 
 class LogicalPartition:
@@ -148,15 +117,6 @@ class LogicalPartition:
         items.etags += 1
         lsn = f"{items.lsn & 0xFFFFFFFF:08x}-{items.lsn >> 32 & 0xFFFF:04x}"
         return f'"{lsn}-{self.partition.index:04x}-{items.etags:04x}-{self.now_s:08x}0000"'
-
-
-def find_item(items: ItemView, key: PartitionKey, reference: ItemReference) -> StoredItem:
-    """Return an item of a logical partition. Raises 404."""
-    number = reference.number
-    found = items.get(key, reference.id) if number is None else items.get_by_number(key, number)
-    if found is None:
-        raise CosmosError(404, NOT_FOUND)
-    return found
 
 
 def check_if_match(item: StoredItem, if_match: str | None) -> None:

@@ -6,13 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from cosmos_emulator.documents.json_patch import MAX_OPERATIONS, patched, touched_paths
-from cosmos_emulator.documents.logical_partition import (
-    SYSTEM_PROPERTIES,
-    ItemReference,
-    ItemResult,
-    LogicalPartition,
-    check_if_match,
-)
+from cosmos_emulator.documents.logical_partition import SYSTEM_PROPERTIES, LogicalPartition, check_if_match
+from cosmos_emulator.documents.read import ItemReference, ItemResult
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.json_text import Json
 from cosmos_emulator.query import CompiledQuery, compile_condition

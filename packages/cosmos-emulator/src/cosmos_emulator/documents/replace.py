@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from cosmos_emulator.documents.logical_partition import ItemReference, ItemResult, LogicalPartition, check_if_match
+from cosmos_emulator.documents.logical_partition import LogicalPartition, check_if_match
+from cosmos_emulator.documents.read import ItemReference, ItemResult
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.store.items import StoredItem
 

@@ -10,8 +10,8 @@ from cosmos_emulator.charges import ChargeModel
 from cosmos_emulator.documents.create import create
 from cosmos_emulator.documents.delete import delete
 from cosmos_emulator.documents.feed import feed_page
-from cosmos_emulator.documents.logical_partition import ItemReference, ItemResult, LogicalPartition
-from cosmos_emulator.documents.read import read
+from cosmos_emulator.documents.logical_partition import LogicalPartition
+from cosmos_emulator.documents.read import ItemReference, ItemResult, read
 from cosmos_emulator.documents.replace import replace
 from cosmos_emulator.documents.upsert import upsert
 from cosmos_emulator.errors import CosmosError

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from cosmos_emulator import json_text
-from cosmos_emulator.documents.logical_partition import ItemResult, LogicalPartition
+from cosmos_emulator.documents.logical_partition import LogicalPartition
+from cosmos_emulator.documents.read import ItemResult
 from cosmos_emulator.documents.script_operations import PartitionOperations
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.gateway import Gateway

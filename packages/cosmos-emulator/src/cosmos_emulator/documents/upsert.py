@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from cosmos_emulator.documents.create import create
-from cosmos_emulator.documents.logical_partition import ItemResult, LogicalPartition, check_if_match
+from cosmos_emulator.documents.logical_partition import LogicalPartition, check_if_match
+from cosmos_emulator.documents.read import ItemResult
 from cosmos_emulator.documents.replace import overwrite
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.names import checked_item_id

@@ -59,21 +59,22 @@ class Faults:
     def __init__(self, *rules: FaultRule | str) -> None:
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)
-        self._faults: tuple[Fault, ...] = ()
+        self.active: tuple[Fault, ...] = ()
+        """The current ones; each change replaces the tuple."""
         self._seed: int | None = None
         for rule in rules:
             self.add(rule)
 
     def __iter__(self) -> Iterator[Fault]:
-        return iter(self._faults)
+        return iter(self.active)
 
     def __bool__(self) -> bool:
-        return bool(self._faults)
+        return bool(self.active)
 
     def use_seed(self, seed: int) -> None:
         """Repeat what is random in all faults, also in later ones."""
         self._seed = seed
-        for fault in self._faults:
+        for fault in self.active:
             fault.use_seed(seed)
 
     def add(self, rule: FaultRule | str) -> Fault:
@@ -81,18 +82,18 @@ class Faults:
         parsed = parse_rule(rule) if isinstance(rule, str) else rule
         with self._lock:
             fault = Fault(next(self._numbers), parsed, self._seed)
-            self._faults = (*self._faults, fault)
+            self.active = (*self.active, fault)
         return fault
 
     def remove(self, fault: Fault) -> None:
         """Remove a fault and release its hanging requests."""
         with self._lock:
-            self._faults = tuple(one for one in self._faults if one is not fault)
+            self.active = tuple(one for one in self.active if one is not fault)
 
     def clear(self) -> None:
         """Remove all faults."""
         with self._lock:
-            self._faults = ()
+            self.active = ()
 
     @contextmanager
     def during(self, rule: FaultRule | str) -> Iterator[Fault]:
@@ -105,4 +106,4 @@ class Faults:
 
     def striking(self, target: Target, when: When) -> Fault | None:
         """Return the fault, if any, that strikes a request."""
-        return next((fault for fault in self._faults if fault.strikes(target, when)), None)
+        return next((fault for fault in self.active if fault.strikes(target, when)), None)

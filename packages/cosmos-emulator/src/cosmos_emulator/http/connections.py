@@ -1,10 +1,11 @@
-"""Connections: how long idle ones stay open, how many there are, and answers to what is not HTTP."""
+"""Connections: how long idle ones stay open, how many there are, and answers to what is not HTTP/1.1."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import logging
+import struct
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
@@ -14,7 +15,6 @@ from aiohttp.http_exceptions import HttpProcessingError
 from aiohttp.web_protocol import RequestHandler
 
 from cosmos_emulator.descriptors import most_connections
-from cosmos_emulator.http.http2 import Http1Connection
 
 # From the last response, or the start, to the end of a request's headers. Longer than clients keep idle connections
 # (aiohttp: 15 s, .NET: 1 min), which would otherwise send requests on a connection that is being closed.
@@ -22,6 +22,14 @@ IDLE_TIMEOUT_S: Final = 75.0
 # The longest partition key in JSON has 36 KB: three values of 2,048 bytes (concepts-limits), each \u0001. The service's
 # limit is not documented (learn.microsoft.com/azure/cosmos-db/nosql/troubleshoot-dotnet-sdk-request-header-too-large).
 _MAX_HEADER_BYTES: Final = 64 * 1024
+
+# RFC 9113: what a client sends first, and frames, which start with their length, type, flags and stream.
+_PREFACE: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+_FRAME: Final = struct.Struct(">xHBBI")  # of the lengths that a client may use before it knows others
+_HEADERS, _RST_STREAM, _SETTINGS, _PING, _GOAWAY = 1, 3, 4, 6, 7
+_ACK: Final = 1
+_HTTP_1_1_REQUIRED: Final = (0xD).to_bytes(4, "big")
+_MOST_ANSWERS: Final = 100  # to a client, which may not read them
 
 _Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 _Refuse = Callable[[web.BaseRequest, HttpProcessingError], web.StreamResponse]
@@ -62,10 +70,17 @@ class LimitedServer(web.Server):
                 next(one for one in remaining if one not in self._busy).force_close()
 
 
-class _Connection(Http1Connection):
-    """A connection whose errors of HTTP are answered by the server, where aiohttp would log them."""
+class _Connection(RequestHandler):
+    """A connection whose errors of HTTP are answered by the server, where aiohttp would log them.
 
-    __slots__ = ("_server",)
+    It tells a client that starts with HTTP/2, as the Rust SDK does, to use HTTP/1.1. aiohttp would answer in HTTP/1.1
+    and close the connection, which can reach the client as a lost connection.
+    """
+
+    _unread: bytes | None = None  # of a client that uses HTTP/2
+    _is_new = True
+    _answers = 0
+    _stream = 0  # of the last request
 
     def __init__(self, server: LimitedServer, **options: Any) -> None:
         super().__init__(server, **options)
@@ -84,6 +99,48 @@ class _Connection(Http1Connection):
         response = self._server.refuse(request, exc)
         response.force_close()
         return response
+
+    def data_received(self, data: bytes) -> None:
+        """Parse data, or refuse each request of HTTP/2."""
+        if self._is_new:
+            self._is_new = False
+            if data.startswith(_PREFACE):
+                data = data.removeprefix(_PREFACE)
+                self._unread = b""
+                self._send_frame(_SETTINGS, 0, 0, b"")
+        if self._unread is None:
+            super().data_received(data)
+        else:
+            self._unread = self._refused(self._unread + data)
+
+    def _refused(self, data: bytes) -> bytes:
+        """Refuse the requests in complete frames, acknowledge settings and pings; return the rest."""
+        start = 0
+        while len(data) >= start + _FRAME.size:
+            length, kind, flags, stream = _FRAME.unpack_from(data, start)
+            end = start + _FRAME.size + length
+            if len(data) < end:
+                break
+            if kind == _HEADERS:
+                # Not before: a client whose connection ends before its request does not learn why.
+                self._stream = stream
+                self._answer(_RST_STREAM, 0, stream, _HTTP_1_1_REQUIRED)
+            elif kind in (_SETTINGS, _PING) and not flags & _ACK:
+                self._answer(kind, _ACK, 0, data[end - length : end] if kind == _PING else b"")
+            start = end
+        if self._answers > _MOST_ANSWERS:
+            self._send_frame(_GOAWAY, 0, 0, self._stream.to_bytes(4, "big") + _HTTP_1_1_REQUIRED)
+            self.force_close()
+            return b""
+        return data[start:]
+
+    def _answer(self, kind: int, flags: int, stream: int, payload: bytes) -> None:
+        self._answers += 1
+        self._send_frame(kind, flags, stream, payload)
+
+    def _send_frame(self, kind: int, flags: int, stream: int, payload: bytes) -> None:
+        if self.transport is not None:
+            self.transport.write(_FRAME.pack(len(payload), kind, flags, stream) + payload)
 
 
 async def close_listener(listener: asyncio.Server) -> None:

@@ -1,17 +1,16 @@
-"""Apply faults before and after an operation."""
+"""Faults before and after an operation."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Final
 
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.faults.faults import Fault, Faults
-from cosmos_emulator.faults.rule import DEFAULT_SUB_STATUS, Target
+from cosmos_emulator.faults.rule import DEFAULT_SUB_STATUS, Target, When
 from cosmos_emulator.messages import headers as h
-from cosmos_emulator.messages.answer import Answer
 from cosmos_emulator.messages.request import Request
 
 _POLL_S: Final = 0.02
@@ -21,22 +20,11 @@ class ConnectionDropped(Exception):
     """The connection must be closed without a response."""
 
 
-async def with_faults(
-    faults: Faults, request: Request, name: str, work: Callable[[], Awaitable[Answer]], is_connected: Callable[[], bool]
-) -> Answer:
-    """Run `work`. Raises CosmosError or ConnectionDropped if a fault strikes."""
-    target = _target(request, name)
-    fault = faults.striking(target, "before")
-    if fault is not None:
-        await _strike(fault, faults, is_connected)
-    answer = await work()
-    fault = faults.striking(target, "after")
-    if fault is not None:
-        await _strike(fault, faults, is_connected)
-    return answer
-
-
-async def _strike(fault: Fault, faults: Faults, is_connected: Callable[[], bool]) -> None:
+async def strike(faults: Faults, target: Target, when: When, is_connected: Callable[[], bool]) -> None:
+    """Raise CosmosError or ConnectionDropped if a fault strikes before or after an operation."""
+    fault = faults.striking(target, when)
+    if fault is None:
+        return
     rule = fault.rule
     if rule.effect == "hang":
         await _hang(fault, faults, is_connected)
@@ -62,7 +50,8 @@ async def _hang(fault: Fault, faults: Faults, is_connected: Callable[[], bool]) 
         fault.hanging -= 1
 
 
-def _target(request: Request, name: str) -> Target:
+def target_of(request: Request, name: str) -> Target:
+    """Return what fault rules select requests by."""
     link, resources = request.link, request.gateway.account.resources
 
     def named(kind: str) -> str | None:

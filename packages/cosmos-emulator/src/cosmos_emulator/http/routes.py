@@ -6,14 +6,14 @@ feed read.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.messages import headers as h
 from cosmos_emulator.messages.answer import Answer
-from cosmos_emulator.messages.links import Link
 from cosmos_emulator.messages.request import Request
+from cosmos_emulator.operation_names import OperationName, operation_name
 from cosmos_emulator.operations import (
     create_container,
     create_database,
@@ -129,6 +129,7 @@ ROUTES: Final[dict[tuple[str, str], Operation]] = {
     ("PUT", "/offers/*"): replace_offer.handle,
 }
 
+_NAMED: Final = {address: (operation_name(operation), operation) for address, operation in ROUTES.items()}
 _TEMPLATES: Final = frozenset(template for _, template in ROUTES)
 _NOT_EMULATED: Final = {
     "attachments": "Attachments are",
@@ -136,12 +137,15 @@ _NOT_EMULATED: Final = {
 }
 
 
-def route(method: str, link: Link, headers: Mapping[str, str]) -> Operation:
-    """Return the operation. Raises 404 for an unknown path, 405 for a wrong method, 501 if not emulated."""
-    verb = _verb(method, link, headers)
-    operation = ROUTES.get((verb, link.template))
-    if operation is not None:
-        return operation
+def route(request: Request) -> tuple[OperationName, Operation]:
+    """Return the operation with its name.
+
+    Raises 404 for an unknown path, 405 for a wrong method, 501 if it is not emulated.
+    """
+    verb, link = _verb(request), request.link
+    found = _NAMED.get((verb, link.template))
+    if found is not None:
+        return found
     missing = next((_NOT_EMULATED[kind] for kind in link.kinds if kind in _NOT_EMULATED), None)
     if missing is not None:
         raise CosmosError(501, f"{missing} not emulated.")
@@ -150,15 +154,16 @@ def route(method: str, link: Link, headers: Mapping[str, str]) -> Operation:
     raise CosmosError(405, f"The method {verb} is not allowed on {link.template}.")
 
 
-def _verb(method: str, link: Link, headers: Mapping[str, str]) -> str:
-    if method == "GET":
-        return "CHANGES" if h.A_IM in headers else "GET"
-    if method != "POST" or link.names_one:
-        return method
-    if h.flag(headers, h.IS_BATCH):
+def _verb(request: Request) -> str:
+    if request.verb == "GET":
+        return "CHANGES" if h.A_IM in request.headers else "GET"
+    if request.verb != "POST" or request.link.names_one:
+        return request.verb
+    if request.flag(h.IS_BATCH):
         return "BATCH"
-    if h.flag(headers, h.IS_QUERY_PLAN):
+    if request.flag(h.IS_QUERY_PLAN):
         return "PLAN"
-    if h.flag(headers, h.IS_QUERY) or headers.get(h.CONTENT_TYPE, "").startswith("application/query+json"):
+    content_type = request.headers.get(h.CONTENT_TYPE, "")
+    if request.flag(h.IS_QUERY) or content_type.startswith("application/query+json"):
         return "QUERY"
-    return "UPSERT" if h.flag(headers, h.IS_UPSERT) else "POST"
+    return "UPSERT" if request.flag(h.IS_UPSERT) else "POST"

@@ -1,4 +1,4 @@
-"""The index terms of an item, in units of 4/21 RU (charges/tables.py)."""
+"""The index terms of an item, in units of 4/21 RU (charges/model.py)."""
 
 from __future__ import annotations
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 from urllib.parse import quote
 
 from cosmos_emulator import json_text, rids
+from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.messages import headers as h
 from cosmos_emulator.reads.slices import Slice
@@ -76,6 +79,20 @@ def partition_headers(container: Container, partition: Partition, served_lsn: in
         h.CURRENT_WRITE_QUORUM: "3",
         h.CURRENT_REPLICA_SET_SIZE: "4",
     }
+
+
+@contextmanager
+def refusals_of(container: Container, partition: Partition, served_lsn: int | None = None) -> Iterator[None]:
+    """Add the session token to the responses with which .NET updates a session: 404, 409 and 412.
+
+    Source: azure-cosmos-dotnet-v3, GatewayStoreModel.cs, CaptureSessionTokenAndHandleSplitAsync.
+    """
+    try:
+        yield
+    except CosmosError as error:
+        if error.status in (404, 409, 412):
+            error.headers = partition_headers(container, partition, served_lsn)
+        raise
 
 
 def slices_headers(container: Container, slices: list[Slice]) -> dict[str, str]:

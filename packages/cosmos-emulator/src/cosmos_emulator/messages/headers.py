@@ -102,8 +102,3 @@ def wants_no_content(headers: Mapping[str, str]) -> bool:
     """Return whether write responses must omit the document."""
     preferences = headers.get(PREFER, "").lower().split(",")
     return any(one.strip() == "return=minimal" for one in preferences)
-
-
-def flag(headers: Mapping[str, str], name: str) -> bool:
-    """Return whether a boolean header is `True` or `true`."""
-    return headers.get(name, "").lower() == "true"

@@ -14,33 +14,18 @@ from cosmos_emulator import rids
 class Link:
     """A path such as `/dbs/d1/colls/c1/docs/a`, split into kinds and ids.
 
-    `template` is the path with `*` for every id; `ids` are percent-decoded names or, if `by_rid`, rids.
+    `template` is the path with `*` for every id; `ids` are percent-decoded names or, if `by_rid`, rids. `names_one` is
+    whether the link names one resource, not a feed. `signed_type` and `signed_link` are those in the signature
+    (azure-cosmos auth.py): the resource, or a feed's owner.
     """
 
     template: str
     kinds: tuple[str, ...]
     ids: tuple[str, ...]
     by_rid: bool
-
-    @property
-    def names_one(self) -> bool:
-        """Whether the link names one resource, not a feed."""
-        return len(self.kinds) == len(self.ids)
-
-    @property
-    def signed_type(self) -> str:
-        """The resource type in the signature (azure-cosmos auth.py)."""
-        return "colls" if self.kinds[-1:] == ("operations",) else "".join(self.kinds[-1:])
-
-    @property
-    def signed_link(self) -> str:
-        """The link in the signature: the resource, or a feed's owner."""
-        if self.kinds[:1] == ("offers",):
-            return "".join(self.ids).lower()
-        owned = self.ids[:-1] if self.kinds[-1:] == ("operations",) else self.ids
-        if self.by_rid:
-            return owned[-1].lower() if owned else ""
-        return "/".join(f"{kind}/{name}" for kind, name in zip(self.kinds, owned, strict=False))
+    names_one: bool
+    signed_type: str
+    signed_link: str
 
 
 _DOCS: Final = "/docs/"
@@ -61,4 +46,12 @@ def parse_link(raw_path: str) -> Link:
         "*" if index % 2 and segments[index - 1] != "operations" else segment for index, segment in enumerate(segments)
     )
     by_rid = bool(ids) and kinds[0] == "dbs" and rids.is_database_rid(ids[0])
-    return Link(template, kinds, ids, by_rid)
+    owned = ids[:-1] if kinds[-1:] == ("operations",) else ids
+    if kinds[:1] == ("offers",):
+        signed = "".join(ids).lower()
+    elif by_rid:
+        signed = owned[-1].lower() if owned else ""
+    else:
+        signed = "/".join(f"{kind}/{name}" for kind, name in zip(kinds, owned, strict=False))
+    signed_type = "colls" if kinds[-1:] == ("operations",) else "".join(kinds[-1:])
+    return Link(template, kinds, ids, by_rid, len(kinds) == len(ids), signed_type.lower(), signed)

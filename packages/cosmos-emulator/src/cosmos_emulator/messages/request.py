@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from cosmos_emulator import json_text
-from cosmos_emulator.consistency import ConsistencyLevel, consistency_of
+from cosmos_emulator.consistency import ConsistencyLevel
 from cosmos_emulator.errors import OWNER_MISSING, CosmosError
 from cosmos_emulator.gateway import Gateway
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.messages import headers as h
 from cosmos_emulator.messages.links import Link
-from cosmos_emulator.partitioning.partition_keys import KEY_MISMATCH, KEY_UNLIKE_DEFINITION, PartitionKey
+from cosmos_emulator.partitioning.partition_keys import KEY_MISMATCH, KEY_UNLIKE_DEFINITION, PartitionKey, key_of_header
 from cosmos_emulator.reads.unfinished import UnfinishedQueries
-from cosmos_emulator.store.account import Container
+from cosmos_emulator.store.account import Account, Container
 from cosmos_emulator.store.resources import Resource
 
 _DEFAULT_PAGE: Final = 100
@@ -24,7 +24,7 @@ RID_MISMATCH: Final = 1024
 NOT_FOUND: Final = "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Request:
     """A request; `verb` is the HTTP method, `base_url` the client's scheme and host."""
 
@@ -33,17 +33,14 @@ class Request:
     verb: str
     link: Link
     headers: Mapping[str, str]
-    body: bytes
     base_url: str
+    consistency: ConsistencyLevel
+    body: bytes = b""
+    _found: tuple[Account, Container] | None = None
 
     def flag(self, name: str) -> bool:
-        """Return whether a boolean header is set."""
-        return h.flag(self.headers, name)
-
-    @property
-    def consistency(self) -> ConsistencyLevel:
-        """The consistency level. Raises 400 if it is unknown, or stronger than the account's."""
-        return consistency_of(self.headers.get(h.CONSISTENCY_LEVEL), self.gateway.settings.consistency)
+        """Return whether a boolean header is `True` or `true`."""
+        return self.headers.get(name, "").lower() == "true"
 
     def json_object(self) -> JsonObject:
         """Parse the body. Raises 400 unless it is a JSON object."""
@@ -61,6 +58,9 @@ class Request:
     @property
     def container(self) -> Container:
         """The container of the link. Raises 404, or 400/1024 if the client has cached a deleted one of this name."""
+        account = self.gateway.account
+        if self._found is not None and self._found[0] is account and not self._found[1].is_closed:
+            return self._found[1]
         resources, name = self.gateway.account.resources, self.link.ids[1]
         if self.link.by_rid:
             found = resources.find_rid("colls", name)
@@ -75,7 +75,8 @@ class Request:
             raise CosmosError(
                 400, "The container was recreated: its rid is not the intended one.", sub_status=RID_MISMATCH
             )
-        return self.gateway.account.container(found.rid)
+        self._found = account, account.container(found.rid)
+        return self._found[1]
 
     def resource(self, kind: str, parent: str) -> Resource:
         """Return the script, offer, user or permission of the link. Raises 404."""
@@ -89,7 +90,7 @@ class Request:
         """Return the partition key. Raises 400 if it is missing or a prefix."""
         key = self.optional_partition_key(container)
         if key is None and (definition := container.definition.partition_key).is_system:
-            key = definition.of_header("[]")  # of an item without a partition key
+            key = key_of_header(definition, "[]")  # of an item without a partition key
         if key is None:
             raise CosmosError(400, "PartitionKey value must be supplied for this operation.")
         if key.is_prefix:
@@ -102,7 +103,7 @@ class Request:
         # The Go SDK sends [] with every query across partitions (azcosmos.NewPartitionKey()).
         if text is None or (text == "[]" and self.flag(h.CROSS_PARTITION)):
             return None
-        return container.definition.partition_key.of_header(text)
+        return key_of_header(container.definition.partition_key, text)
 
     @property
     def owner_path(self) -> str:

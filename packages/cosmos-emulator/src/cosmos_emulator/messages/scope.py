@@ -34,9 +34,9 @@ def slices_of(request: Request, container: Container) -> list[Slice]:
 
 def at_replicas(request: Request, slices: list[Slice]) -> list[Slice]:
     """Return the slices as replicas see them, as new as the consistency level of the request demands."""
-    settings, level = request.gateway.settings, request.consistency
+    settings = request.gateway.settings
     lag = settings.replica_lag
-    if lag is None or level == "Strong":
+    if lag is None or (level := request.consistency) == "Strong":
         return slices
     session = session_lsns(request) if level == "Session" else {}
 

@@ -11,13 +11,14 @@ from typing import Final
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.messages import headers as h
 from cosmos_emulator.messages.request import Request
+from cosmos_emulator.store.account import Container
 from cosmos_emulator.store.partition import Partition
 
 SESSION_NOT_AVAILABLE: Final = 1002
 _TOKEN: Final = re.compile(r"(?P<range>\d+):(?:-?\d+#)?(?P<lsn>\d{1,18})(?:#\d+=-?\d+)*")
 
 
-def check_session(request: Request) -> None:
+def check_session(request: Request, container: Container) -> None:
     """Raise 404/1002 if the client has seen a later write than a partition has, 400 for a malformed token.
 
     This happens only after an older copy of the data is restored. If a replica is behind the session, a newer one
@@ -25,7 +26,6 @@ def check_session(request: Request) -> None:
     """
     if not request.headers.get(h.SESSION_TOKEN):
         return
-    container = request.container
     session = session_lsns(request)
     for partition in container.partitions if session else ():
         lsn = known_lsn(session, partition)

@@ -11,9 +11,9 @@ from typing import Final
 from cosmos_emulator import json_text
 from cosmos_emulator.documents.create import create
 from cosmos_emulator.documents.delete import delete
-from cosmos_emulator.documents.logical_partition import ItemReference, ItemResult, LogicalPartition
+from cosmos_emulator.documents.logical_partition import LogicalPartition
 from cosmos_emulator.documents.patch import Patch, patch
-from cosmos_emulator.documents.read import read
+from cosmos_emulator.documents.read import ItemReference, ItemResult, read
 from cosmos_emulator.documents.replace import replace
 from cosmos_emulator.documents.upsert import upsert
 from cosmos_emulator.errors import CosmosError
@@ -26,7 +26,7 @@ from cosmos_emulator.messages.scope import slices_of
 from cosmos_emulator.messages.sessions import check_session
 from cosmos_emulator.operations.item_requests import logical_partition
 from cosmos_emulator.pacing import LARGE_BYTES, MovesToWorker
-from cosmos_emulator.partitioning.partition_keys import PartitionKey
+from cosmos_emulator.partitioning.partition_keys import PartitionKey, key_of_header
 from cosmos_emulator.partitioning.ranges import EVERYTHING
 from cosmos_emulator.reads.slices import slice_of
 from cosmos_emulator.store.account import Container
@@ -116,7 +116,7 @@ async def handle(request: Request) -> Answer:
     is_long = len(request.body) >= LARGE_BYTES
     operations = await request.gateway.run_anywhere(lambda: _operations(request.body), is_long=is_long)
     if any(operation.kind == "Read" for operation in operations):
-        check_session(request)
+        check_session(request, request.container)
     if request.headers.get(h.BATCH_ATOMIC, "").lower() == "false":
         return await _bulk(request, operations)
     try:
@@ -230,7 +230,7 @@ async def _alone(
 def _own_key(request: Request, container: Container, operation: BatchOperation) -> PartitionKey:
     if operation.partition_key is None:
         return request.partition_key(container)
-    return container.definition.partition_key.of_header(operation.partition_key)
+    return key_of_header(container.definition.partition_key, operation.partition_key)
 
 
 def _has_other_key(request: Request, container: Container, operation: BatchOperation, key: PartitionKey) -> bool:

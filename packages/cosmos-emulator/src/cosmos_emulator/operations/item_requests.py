@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
-from cosmos_emulator.documents.logical_partition import ItemReference, ItemResult, LogicalPartition
+from cosmos_emulator.documents.logical_partition import LogicalPartition
+from cosmos_emulator.documents.read import ItemResult
 from cosmos_emulator.documents.triggers import Triggers
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.messages import headers as h
-from cosmos_emulator.messages.answer import Answer, partition_headers
+from cosmos_emulator.messages.answer import Answer, partition_headers, refusals_of
 from cosmos_emulator.messages.request import Request
 from cosmos_emulator.pacing import LARGE_BYTES, MovesToWorker
 from cosmos_emulator.partitioning.partition_keys import PartitionKey
@@ -20,11 +20,6 @@ from cosmos_emulator.store.partition import Partition
 
 # A pre-trigger can have modified the document.
 Write = Callable[[LogicalPartition, JsonObject], ItemResult]
-
-
-def item_reference(request: Request) -> ItemReference:
-    """Return the item in the link."""
-    return ItemReference.of_link(request.link)
 
 
 def logical_partition(
@@ -64,20 +59,6 @@ async def write_item(request: Request, kind: str, parse: Callable[[], JsonObject
         return await write(is_long=len(request.body) >= LARGE_BYTES)
     except MovesToWorker:  # the transaction is rolled back
         return await write(is_long=True)
-
-
-@contextmanager
-def refusals_of(container: Container, partition: Partition, served_lsn: int | None = None) -> Iterator[None]:
-    """Add the session token to the responses with which .NET updates a session: 404, 409 and 412.
-
-    Source: azure-cosmos-dotnet-v3, GatewayStoreModel.cs, CaptureSessionTokenAndHandleSplitAsync.
-    """
-    try:
-        yield
-    except CosmosError as error:
-        if error.status in (404, 409, 412):
-            error.headers = partition_headers(container, partition, served_lsn)
-        raise
 
 
 def _check_indexing_directive(request: Request) -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from cosmos_emulator import json_text
-from cosmos_emulator.documents.read import read
+from cosmos_emulator.documents.read import ItemReference, read
 from cosmos_emulator.messages import headers as h
-from cosmos_emulator.messages.answer import Answer, partition_headers
+from cosmos_emulator.messages.answer import Answer, partition_headers, refusals_of
 from cosmos_emulator.messages.request import Request
 from cosmos_emulator.messages.scope import at_replicas
-from cosmos_emulator.operations.item_requests import item_reference, refusals_of
 from cosmos_emulator.reads.slices import slices_of_key
 from cosmos_emulator.store.account import Container
 from cosmos_emulator.store.items import StoredItem
@@ -19,10 +18,11 @@ async def handle(request: Request) -> Answer:
     container = request.container
     key = request.partition_key(container)
     (target,) = at_replicas(request, slices_of_key(container, key))
-    reference, if_none_match = item_reference(request), request.headers.get(h.IF_NONE_MATCH)
-    with refusals_of(container, target.partition, target.lsn):
+    lsn = target.lsn
+    reference, if_none_match = ItemReference.of_link(request.link), request.headers.get(h.IF_NONE_MATCH)
+    with refusals_of(container, target.partition, lsn):
         result = read(target.items, key, reference, request.gateway.charges, if_none_match)
-    headers = partition_headers(container, target.partition, target.lsn)
+    headers = partition_headers(container, target.partition, lsn)
     if result.item is None or result.status == 304:
         return Answer(result.status, b"", headers, result.charge_ru)
     headers[h.ETAG] = result.item.etag

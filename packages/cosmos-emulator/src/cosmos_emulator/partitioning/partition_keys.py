@@ -91,10 +91,6 @@ class PartitionKeyDefinition:
         """Return a document's key; an object is undefined. Raises 400 for an array."""
         return self._key(tuple(_component(value_at(document, path)) for path in self.paths))
 
-    def of_header(self, text: str) -> PartitionKey:
-        """Parse `x-ms-documentdb-partitionkey`, a JSON array."""
-        return _key_of_header(self, text)
-
     def of_values(self, values: Sequence[Json]) -> PartitionKey:
         """Return the key of values, one per level; `{}` is undefined."""
         return self._key(tuple(_component(value) for value in values))
@@ -114,7 +110,8 @@ class PartitionKeyDefinition:
 
 
 @lru_cache(maxsize=8192)
-def _key_of_header(definition: PartitionKeyDefinition, text: str) -> PartitionKey:
+def key_of_header(definition: PartitionKeyDefinition, text: str) -> PartitionKey:
+    """Parse `x-ms-documentdb-partitionkey`, a JSON array."""
     values = json_text.parse(text)
     if not isinstance(values, list):
         raise CosmosError(400, f"Partition key {text} is invalid: a JSON array is expected.")

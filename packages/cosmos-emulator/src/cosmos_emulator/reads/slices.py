@@ -32,12 +32,12 @@ class Slice:
     @property
     def lsn(self) -> int:
         """The LSN of the state that is read."""
-        return self.snapshot.lsn if self.snapshot else self.partition.lsn
+        return self.items.lsn if isinstance(self.items, Snapshot) else self.partition.lsn
 
     @property
     def indexes(self) -> tuple[StoredIndex, ...]:
         """The complete indexes of that state."""
-        return self.snapshot.indexes if self.snapshot else self.partition.indexes
+        return self.items.indexes if isinstance(self.items, Snapshot) else self.partition.indexes
 
 
 def slices_of_key(container: Container, key: PartitionKey) -> list[Slice]:

@@ -61,6 +61,11 @@ class Container:
     ) -> None:
         self.database = database
         self.resource = resource
+        self.rid = resource.rid
+        self.self_link = str(resource.body["_self"])
+        """`dbs/{rid}/colls/{rid}/`."""
+        self.alt_link = f"dbs/{database.id}/colls/{resource.id}"
+        """`dbs/{name}/colls/{name}`."""
         self.directory = directory
         self.definition = ContainerDefinition.parse(resource.body)
         self._resources = resources
@@ -97,11 +102,6 @@ class Container:
         return max(number for one in self.partitions for number in (one.index, *one.placed.ancestors))
 
     @property
-    def rid(self) -> str:
-        """The container's `_rid`."""
-        return self.resource.rid
-
-    @property
     def log_retention_s(self) -> int | None:
         """How long the change feed keeps all versions and deletes; None if it does not.
 
@@ -116,16 +116,6 @@ class Container:
         if self._progress is None:
             self._progress = IndexProgress(self.directory, durable=self._durable)
         return self._progress
-
-    @property
-    def self_link(self) -> str:
-        """`dbs/{rid}/colls/{rid}/`."""
-        return str(self.resource.body["_self"])
-
-    @property
-    def alt_link(self) -> str:
-        """`dbs/{name}/colls/{name}`."""
-        return f"dbs/{self.database.id}/colls/{self.resource.id}"
 
     def partition_of(self, key: PartitionKey) -> Partition:
         """Return the physical partition of a key, for reads."""

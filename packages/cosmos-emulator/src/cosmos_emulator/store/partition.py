@@ -76,6 +76,8 @@ class Partition:
         self.id = str(placed.id)
         self.index = placed.id
         self.placed = placed
+        self.session_version = len(placed.ancestors) - 1
+        """The version in session tokens, which increases with each split."""
         self.lineage = (self.id, *map(str, reversed(placed.ancestors)))
         self.range = key_range
         self._path = path = partition_file(directory, placed.id)
@@ -101,11 +103,6 @@ class Partition:
         self.is_closed = False
         self.split: asyncio.Event | None = None
         """While the partition is being split, the event that ends this."""
-
-    @property
-    def session_version(self) -> int:
-        """The version in session tokens, which increases with each split."""
-        return len(self.placed.ancestors) - 1
 
     @property
     def lsn(self) -> int:

@@ -28,19 +28,14 @@ from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.messages.answer import Answer
 
-_PATHS: Final = ("reset", "snapshots", "export", "import", "clock")
 _CHUNK_BYTES: Final = 1 << 16
 _CLOCK: Final = {"now": "seconds since the epoch", "frozen": "true or false", "advanceS": "a number of seconds"}
 
 
-def is_control(raw_path: str) -> bool:
-    """Return whether a path is a control."""
-    return raw_path.removeprefix("/_emulator/").partition("?")[0].split("/")[0] in _PATHS
-
-
-async def control(controls: Controls, clock: object, http: web.BaseRequest) -> Answer | web.StreamResponse:
-    """Run a control. Raises 400, 404 and 405."""
-    path = http.raw_path.partition("?")[0].removeprefix("/_emulator/").rstrip("/").split("/")
+async def control(
+    controls: Controls, clock: object, http: web.BaseRequest, path: list[str]
+) -> Answer | web.StreamResponse:
+    """Run a control; `path` has the segments after `/_emulator`. Raises 400, 404 and 405."""
     match http.method, path:
         case "POST", ["reset"]:
             await controls.reset()

@@ -20,12 +20,7 @@ from cosmos_emulator.messages.answer import Answer
 _PATH: Final = "/_emulator/faults"
 
 
-def is_administration(raw_path: str) -> bool:
-    """Return whether a path is for the emulator, not the emulated service."""
-    return raw_path.startswith("/_emulator")
-
-
-def administer(faults: Faults, method: str, raw_path: str, body: bytes) -> Answer:
+def answer_faults(faults: Faults, method: str, raw_path: str, body: bytes) -> Answer:
     """Apply a change and return the faults. Raises 400 for an invalid rule."""
     path, _, number = raw_path.partition("?")[0].rstrip("/").removeprefix(_PATH).partition("/")
     if path or not raw_path.startswith(_PATH):

@@ -20,7 +20,7 @@ from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.messages import headers as h
 from cosmos_emulator.messages.answer import Answer
 
-LOAD: Final = "/_emulator/load"
+_PATH: Final = "/_emulator/load"
 _WINDOW_S: Final = 120
 
 
@@ -53,7 +53,10 @@ class LoadHistory:
         container = answer.headers.get(h.CONTENT_PATH)
         if container is None:
             return
-        loads = self._current().loads
+        now = int(self._clock())
+        if not self._seconds or self._seconds[-1].number != now:
+            self._seconds.append(Second(now))
+        loads = self._seconds[-1].loads
         full = answer.headers.get(h.PARTITION_KEY_RANGE_ID)  # of a throttled request, which has no session token
         partitions = answer.partitions or ([] if full is None else [full])
         for partition in partitions:
@@ -65,10 +68,10 @@ class LoadHistory:
     def answer(self, method: str, query: str) -> Answer:
         """Return the load of the container in the query string. Raises 400 without one."""
         if method != "GET":
-            raise CosmosError(405, f"The method {method} is not allowed on {LOAD}; use GET.")
+            raise CosmosError(405, f"The method {method} is not allowed on {_PATH}; use GET.")
         rid = next(iter(parse_qs(query).get("container", ())), None)
         if rid is None:
-            raise CosmosError(400, f"Name a container by its _rid: {LOAD}?container=…")
+            raise CosmosError(400, f"Name a container by its _rid: {_PATH}?container=…")
         now = int(self._clock())
         partitions: dict[str, list[JsonObject]] = {}
         for one in self._seconds:
@@ -76,12 +79,6 @@ class LoadHistory:
                 if container == rid and one.number > now - _WINDOW_S:
                     partitions.setdefault(partition, []).append(_described(one, load))
         return Answer(200, json_text.dump({"now": now, "windowS": _WINDOW_S, "partitions": partitions}))
-
-    def _current(self) -> Second:
-        now = int(self._clock())
-        if not self._seconds or self._seconds[-1].number != now:
-            self._seconds.append(Second(now))
-        return self._seconds[-1]
 
 
 def _described(one: Second, load: PartitionLoad) -> JsonObject:

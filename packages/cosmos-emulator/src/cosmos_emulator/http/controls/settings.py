@@ -15,16 +15,16 @@ from cosmos_emulator.latency import Latency
 from cosmos_emulator.messages.answer import Answer
 from cosmos_emulator.settings import EmulatorSettings
 
-SETTINGS: Final = "/_emulator/settings"
+_PATH: Final = "/_emulator/settings"
 _DURATIONS: Final = {"latency": "latency", "replicaLag": "replica_lag"}
 _SWITCHES: Final = {"throttle": "throttle", "rbac": "rbac", "lenientOrderBy": "lenient_order_by"}
 FIELDS: Final = {**_DURATIONS, **_SWITCHES}
 
 
-def administer_settings(settings: EmulatorSettings, method: str, body: bytes) -> Answer:
+def answer_settings(settings: EmulatorSettings, method: str, body: bytes) -> Answer:
     """Return the settings, which a PATCH changes. Raises 400 if any is invalid; then none is changed."""
     if method not in ("GET", "PATCH"):
-        raise CosmosError(405, f"The method {method} is not allowed on {SETTINGS}; use GET or PATCH.")
+        raise CosmosError(405, f"The method {method} is not allowed on {_PATH}; use GET or PATCH.")
     if method == "PATCH":
         changes = {name: _parsed(name, value) for name, value in json_text.parse_object(body).items()}
         for name, value in changes.items():

@@ -1,0 +1,1 @@
+"""The paths of the emulator itself, below `/_emulator`."""
