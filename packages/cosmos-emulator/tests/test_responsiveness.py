@@ -291,13 +291,13 @@ async def test_a_result_that_takes_too_long_is_refused(
 
 async def test_an_emulator_stops_during_a_long_query(monkeypatch: pytest.MonkeyPatch) -> None:
     is_running = threading.Event()
-    run = query_items._page_in_worker
+    run = query_items._whole_page
 
     def reported(*arguments: Any) -> Any:
         is_running.set()
         return run(*arguments)
 
-    monkeypatch.setattr(query_items, "_page_in_worker", reported)
+    monkeypatch.setattr(query_items, "_whole_page", reported)
     monkeypatch.setattr(emulator_module, "_SHUTDOWN_S", 0.1)
     async with CosmosEmulator() as emulator, CosmosClient(emulator.endpoint, emulator.key, retry_total=0) as client:
         database = await client.create_database("db")

@@ -439,7 +439,7 @@ async def test_a_query_that_runs_during_a_split_sees_the_state_before(
     filled: ContainerProxy, raw: RawClient, pause: Pause, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await filled.scripts.create_user_defined_function({"id": "same", "body": "function (x) { return x; }"})
-    monkeypatch.setattr(query_items, "_page_in_worker", pause.before(query_items._page_in_worker))
+    monkeypatch.setattr(query_items, "_whole_page", pause.before(query_items._whole_page))
     headers = {"x-ms-documentdb-query-enablecrosspartition": "true", "x-ms-max-item-count": "-1"}
     running = asyncio.create_task(query(raw, "SELECT VALUE {'id': udf.same(c.id)} FROM c", **headers))
     await eventually(pause.is_reached.is_set)

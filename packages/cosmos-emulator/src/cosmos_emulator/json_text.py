@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Final
 
 import orjson
@@ -22,6 +23,8 @@ _BINARY: Final = (
     "AZURE_COSMOS_BINARY_ENCODING_ENABLED. See docs/sdks.md."
 )
 EXACT_INTEGERS: Final = 2.0**53
+parse_stored: Final[Callable[[bytes], JsonObject]] = orjson.loads
+"""Parses an object written by `dump`."""
 
 
 def parse(data: bytes | str) -> Json:
@@ -54,12 +57,6 @@ def parse_object(data: bytes | str) -> JsonObject:
     return value
 
 
-def parse_stored(data: bytes) -> JsonObject:
-    """Parse an object written by `dump`."""
-    value: JsonObject = orjson.loads(data)
-    return value
-
-
 def dump(value: object) -> bytes:
     """Return compact JSON. Integers beyond 64 bits become doubles."""
     try:
@@ -71,7 +68,8 @@ def dump(value: object) -> bytes:
 def normalized(value: Json, depth: int = 0) -> Json:
     """Turn integral doubles into integers, in place: the service prints 1.0 as 1."""
     if isinstance(value, dict):
-        _check_depth(depth)
+        if depth >= MAX_NESTING:
+            raise _too_deep()
         for name, member in value.items():
             if type(member) is float:
                 value[name] = _number(member)
@@ -79,7 +77,8 @@ def normalized(value: Json, depth: int = 0) -> Json:
                 normalized(member, depth + 1)
         return value
     if isinstance(value, list):
-        _check_depth(depth)
+        if depth >= MAX_NESTING:
+            raise _too_deep()
         for index, member in enumerate(value):
             if type(member) is float:
                 value[index] = _number(member)
@@ -89,9 +88,8 @@ def normalized(value: Json, depth: int = 0) -> Json:
     return _number(value) if isinstance(value, float) else value
 
 
-def _check_depth(depth: int) -> None:
-    if depth >= MAX_NESTING:
-        raise CosmosError(400, f"The document is nested deeper than the {MAX_NESTING} levels allowed.")
+def _too_deep() -> CosmosError:
+    return CosmosError(400, f"The document is nested deeper than the {MAX_NESTING} levels allowed.")
 
 
 def _number(value: float) -> int | float:

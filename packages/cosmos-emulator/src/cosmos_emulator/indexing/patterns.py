@@ -48,9 +48,10 @@ def leaf_indexed(node: PatternNode | None, inherited: bool) -> bool:
 
 def path_indexed(root: PatternNode, path: Path) -> bool:
     """Return whether a scalar at this path is indexed."""
-    node: PatternNode | None = root
-    inherited = subtree_indexed(node, False)
+    node, inherited = root, subtree_indexed(root, False)
     for step in path:
-        node = child_of(node, step)
-        inherited = subtree_indexed(node, inherited)
-    return leaf_indexed(node, inherited)
+        if step not in node.children:
+            return inherited
+        node = node.children[step]
+        inherited = inherited if node.subtree is None else node.subtree
+    return inherited if node.leaf is None else node.leaf

@@ -63,7 +63,7 @@ class IndexingPolicy:
         return cls(document, partition_key_paths, computed, is_planar=is_planar)
 
     def indexes(self, path: Path) -> bool:
-        """Return whether a scalar at this path is indexed."""
+        """Return whether a scalar at this path is indexed, so that an index serves a comparison with it."""
         if self.mode == "none":
             return False
         if path and path[0] in self.computed:
@@ -84,10 +84,6 @@ class IndexingPolicy:
     def changed(old_terms: IndexTerms, new_terms: IndexTerms) -> int:
         """Return the index units that a replace changes, without `_ts`."""
         return changed_units(old_terms, new_terms)
-
-    def serves_filter(self, path: Path) -> bool:
-        """Return whether an index serves a comparison with the scalar at this path."""
-        return self.indexes(path)
 
     def serves_order_by(self, order_by: Sequence[tuple[Path, bool]]) -> bool:
         """Return whether an index provides this order of (path, descending).

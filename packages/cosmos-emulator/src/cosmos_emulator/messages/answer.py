@@ -97,9 +97,8 @@ def refusals_of(container: Container, partition: Partition, served_lsn: int | No
 
 def slices_headers(container: Container, slices: list[Slice]) -> dict[str, str]:
     """Return the session headers of slices: the first partition's, with all session tokens."""
-    headers = partition_headers(container, slices[0].partition, slices[0].lsn)
-    tokens = (partition_headers(container, one.partition, one.lsn)[h.SESSION_TOKEN] for one in slices)
-    return {**headers, h.SESSION_TOKEN: ",".join(tokens)}
+    headers = [partition_headers(container, one.partition, one.lsn) for one in slices]
+    return {**headers[0], h.SESSION_TOKEN: ",".join(each[h.SESSION_TOKEN] for each in headers)}
 
 
 @lru_cache(maxsize=1024)

@@ -13,11 +13,11 @@ from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.messages import headers as h
 from cosmos_emulator.messages.request import Request
-from cosmos_emulator.messages.scope import slices_of
+from cosmos_emulator.messages.scope import slices_without_key
 from cosmos_emulator.partitioning.ranges import KeyRange
-from cosmos_emulator.query import QueryFeatures, combined_across_partitions, features_of
+from cosmos_emulator.query import QueryFeatures, combined_across_partitions
 from cosmos_emulator.reads.query_text import QueryText
-from cosmos_emulator.reads.slices import Slice, slices_of_range
+from cosmos_emulator.reads.slices import Slice, slices_of_key, slices_of_range
 from cosmos_emulator.store.account import Container
 
 NEEDS_PLAN: Final = 1004
@@ -49,21 +49,23 @@ def slices_of_query(request: Request, container: Container, text: QueryText) -> 
     Raises 400 without a required cross-partition flag, 400/1004 if the client must merge.
     """
     slices = _slices(request, container, text)
-    combines = features_of(text.query).reads_combined_rows
-    if combines and len(slices) > 1 and not request.flag(h.MERGE_PARTITIONS):
+    if text.features.reads_combined_rows and len(slices) > 1 and not request.flag(h.MERGE_PARTITIONS):
         raise combined_across_partitions()
     return slices
 
 
 def _slices(request: Request, container: Container, text: QueryText) -> list[Slice]:
-    slices = slices_of(request, container)
-    if request.optional_partition_key(container) is not None or h.PARTITION_KEY_RANGE_ID in request.headers:
+    key = request.optional_partition_key(container)
+    if key is not None:
+        return slices_of_key(container, key)
+    slices = slices_without_key(request, container)
+    if h.PARTITION_KEY_RANGE_ID in request.headers:
         return slices
     ranges = [_key_range(one) for one in text.ranges(container.definition.partition_key)]
     is_pinned = len(ranges) == 1 and ranges[0].end == f"{ranges[0].start}0"
     if not is_pinned and not request.flag(h.CROSS_PARTITION):
         raise cross_partition_disabled()
-    if _client_must_merge(request, features_of(text.query), is_pinned=is_pinned):
+    if _client_must_merge(request, text.features, is_pinned=is_pinned):
         plan = text.plan(container.definition.partition_key, set(_ALL_FEATURES), in_one_partition=len(slices) == 1)
         raise CosmosError(
             400,

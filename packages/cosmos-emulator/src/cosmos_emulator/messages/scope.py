@@ -20,8 +20,11 @@ RANGE_GONE: Final = 1002
 def slices_of(request: Request, container: Container) -> list[Slice]:
     """Return the slices in the headers, in key order, or the whole container."""
     key = request.optional_partition_key(container)
-    if key is not None:
-        return slices_of_key(container, key)
+    return slices_without_key(request, container) if key is None else slices_of_key(container, key)
+
+
+def slices_without_key(request: Request, container: Container) -> list[Slice]:
+    """Return the slices in the headers of a request without a partition key."""
     bounds = KeyRange(request.headers.get(h.START_EPK, FIRST), request.headers.get(h.END_EPK, END))
     range_id = request.headers.get(h.PARTITION_KEY_RANGE_ID)
     if range_id is None:

@@ -6,6 +6,7 @@ import base64
 import time
 from asyncio import CancelledError
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 from urllib.parse import quote
@@ -19,7 +20,7 @@ from cosmos_emulator.messages.request import Request
 from cosmos_emulator.messages.routing import slices_of_query
 from cosmos_emulator.messages.scope import at_replicas
 from cosmos_emulator.pacing import MAX_WORK_S, ON_LOOP, MovesToWorker, Rest, in_worker
-from cosmos_emulator.query import QueryFeatures, UdfCaller, features_of
+from cosmos_emulator.query import QueryFeatures, UdfCaller
 from cosmos_emulator.reads import paging
 from cosmos_emulator.reads.execution import PagedQuery
 from cosmos_emulator.reads.page_work import PageWork
@@ -50,6 +51,49 @@ _UNMEASURED: Final = (
     "systemFunctionExecuteTimeInMs",
     "userFunctionExecuteTimeInMs",
 )
+# By whether items with equal keys are in reverse order of `_rid` (query/compiler/ordered.py). Source:
+# azure-cosmos-dotnet-v3, CosmosQueryExecutionInfo.cs.
+_EXECUTION_INFO: Final = {
+    is_reverse: json_text.dump({"reverseRidEnabled": False, "reverseIndexScan": is_reverse}).decode()
+    for is_reverse in (False, True)
+}
+
+
+@dataclass(slots=True)
+class _Asked:
+    """A request for a page, which begins at `start`; `resumed` is what an earlier page left, if it was kept."""
+
+    request: Request
+    container: Container
+    text: QueryText
+    slices: list[Slice]
+    start: str | None
+    resumed: Unfinished | None = None
+
+    @property
+    def can_be_kept(self) -> bool:
+        """Whether the rest of the query can be kept, or its work can rest, until the request for the next page."""
+        return not self.text.calls_udfs and not any(one.snapshot for one in self.slices)
+
+    @property
+    def identity(self) -> Hashable:
+        """What is the same in all requests for pages of a query."""
+        parts = tuple((one.partition.id, one.scope) for one in self.slices)
+        return self.container.rid, self.container.resource.etag, self.request.body, parts
+
+    def query(self, udfs: UdfCaller | None = None) -> PagedQuery:
+        """Return the compiled query. Raises 400."""
+        gateway, unfinished = self.request.gateway, self.request.unfinished
+        return PagedQuery(
+            self.text,
+            self.container.definition.indexing,
+            gateway.charges,
+            udfs,
+            lenient_order_by=gateway.settings.lenient_order_by,
+            searches=unfinished.searches,
+            search_indexes=unfinished.search_indexes,
+            clock=gateway.settings.clock,
+        )
 
 
 async def handle(request: Request) -> Answer:
@@ -57,12 +101,16 @@ async def handle(request: Request) -> Answer:
     container = request.container
     _check_continuation_limit(request)
     start_s = time.perf_counter()
-    text, slices, page = await _page(request, container)
-    headers = _headers(request, container, slices, text, page)
+    asked = await _asked(request, container)
+    try:
+        page, rest = await _on_loop(asked)
+    except MovesToWorker:
+        page, rest = await _in_thread(asked)
+    if rest is not None and asked.can_be_kept:
+        request.unfinished.keep(rest, asked.identity)
+    headers = _headers(asked, page)
     if request.flag(h.POPULATE_QUERY_METRICS):
-        time_ms = (time.perf_counter() - start_s) * 1000
-        headers[h.QUERY_METRICS] = _metrics(page, time_ms, features_of(text.query))
-    headers[h.QUERY_EXECUTION_INFO] = _execution_info(text)
+        headers[h.QUERY_METRICS] = _metrics(page, (time.perf_counter() - start_s) * 1000, asked.text.features)
     return feed_answer(container.rid, "Documents", page.rows, headers, page.charge_ru)
 
 
@@ -78,74 +126,52 @@ def _check_continuation_limit(request: Request) -> None:
         raise CosmosError(400, "Please pass in a valid continuation token size limit which must be a positive integer.")
 
 
-async def _page(request: Request, container: Container) -> tuple[QueryText, list[Slice], QueryPage]:
-    gateway, continuation = request.gateway, request.headers.get(h.CONTINUATION)
-    is_long = len(request.body) > LONG_TEXT_BYTES
-    prepared: tuple[QueryText, list[Slice]] | None = None
-    resumed: Unfinished | None = None
-    rest: Unfinished | None
-    try:
-        text, slices = prepared = await _prepared(request, container, is_long=is_long)
-        if continuation:
-            token = decode_continuation(continuation)
-            resumed = request.unfinished.take(token.get("query"), _identity(request, container, slices))
-            continuation = _page_start(token, continuation)
-        if is_long or text.calls_udfs or isinstance(resumed, PageWork) or (resumed is not None and resumed.in_worker):
-            raise MovesToWorker
-        with ON_LOOP:
-            query = _paged(request, container, text)
-        if resumed is None and query.reads_much(slices):
-            raise MovesToWorker
-        limits = PageLimits(request.page_size)
-        page, rest = await complete(query.page(slices, continuation, limits, resumed), gateway.loop_turn)
-    except MovesToWorker:
-        text, slices = prepared or await _prepared(request, container, is_long=True)
-        work = resumed
-        if not isinstance(work, PageWork):
-            begun = work if work is not None and work.in_worker else None
-            work = PageWork(partial(_page_in_worker, request, container, text, slices, continuation, begun))
-        try:
-            found = await gateway.in_worker(work.go_on, reads=True)
-        except CancelledError:
-            work.close()
-            raise
-        if found is None:
-            token = {"query": work.id, "page": continuation}
-            page, rest = QueryPage(continuation=encode_continuation(token)), work
-        else:
-            page, rest = found
-    if rest is not None and not text.calls_udfs and not any(one.snapshot for one in slices):
-        request.unfinished.keep(rest, _identity(request, container, slices))
-    return text, slices, page
-
-
-def _identity(request: Request, container: Container, slices: list[Slice]) -> Hashable:
-    return container.rid, container.resource.etag, request.body, tuple((one.partition.id, one.scope) for one in slices)
-
-
-async def _prepared(request: Request, container: Container, *, is_long: bool) -> tuple[QueryText, list[Slice]]:
-    def prepare() -> tuple[QueryText, list[Slice]]:
+async def _asked(request: Request, container: Container) -> _Asked:
+    def parse() -> tuple[QueryText, list[Slice]]:
         text = parse_query_body(request.body, container.definition.dialect)
         return text, slices_of_query(request, container, text)
 
-    if is_long:
+    try:
+        if len(request.body) > LONG_TEXT_BYTES:
+            raise MovesToWorker
+        with ON_LOOP:
+            text, slices = parse()
+    except MovesToWorker:
         container.open()
-    text, slices = await request.gateway.run(prepare, is_long=is_long, reads=True)
-    return text, at_replicas(request, slices)
+        text, slices = await request.gateway.run(parse, is_long=True, reads=True)
+    asked = _Asked(request, container, text, at_replicas(request, slices), request.headers.get(h.CONTINUATION))
+    if asked.start:
+        token = decode_continuation(asked.start)
+        asked.resumed = request.unfinished.take(token.get("query"), asked.identity)
+        asked.start = _page_start(token, asked.start)
+    return asked
 
 
-def _paged(request: Request, container: Container, text: QueryText, udfs: UdfCaller | None = None) -> PagedQuery:
-    gateway = request.gateway
-    return PagedQuery(
-        text,
-        container.definition.indexing,
-        gateway.charges,
-        udfs,
-        lenient_order_by=gateway.settings.lenient_order_by,
-        searches=request.unfinished.searches,
-        search_indexes=request.unfinished.search_indexes,
-        clock=gateway.settings.clock,
-    )
+async def _on_loop(asked: _Asked) -> tuple[QueryPage, Unfinished | None]:
+    """Read the page on the event loop. Raises MovesToWorker if it takes long, and for what only a thread can read."""
+    request, resumed = asked.request, asked.resumed
+    is_long = len(request.body) > LONG_TEXT_BYTES or asked.text.calls_udfs
+    if is_long or isinstance(resumed, PageWork) or (resumed is not None and resumed.in_worker):
+        raise MovesToWorker
+    with ON_LOOP:
+        query = asked.query()
+    if resumed is None and query.reads_much(asked.slices):
+        raise MovesToWorker
+    steps = query.page(asked.slices, asked.start, PageLimits(request.page_size), resumed)
+    return await complete(steps, request.gateway.loop_turn)
+
+
+async def _in_thread(asked: _Asked) -> tuple[QueryPage, Unfinished | None]:
+    """Read the page in a thread, or the part of it that is done when the time of a request is up."""
+    work = asked.resumed if isinstance(asked.resumed, PageWork) else PageWork(partial(_whole_page, asked))
+    try:
+        found = await asked.request.gateway.in_worker(work.go_on, reads=True)
+    except CancelledError:
+        work.close()
+        raise
+    if found is None:  # the thread rests
+        return QueryPage(continuation=encode_continuation({"query": work.id, "page": asked.start})), work
+    return found
 
 
 def _page_start(token: JsonObject, continuation: str) -> str | None:
@@ -156,54 +182,47 @@ def _page_start(token: JsonObject, continuation: str) -> str | None:
     return start
 
 
-def _page_in_worker(
-    request: Request,
-    container: Container,
-    text: QueryText,
-    slices: list[Slice],
-    continuation: str | None,
-    begun: UnfinishedQuery | None,
-    wait: Callable[[int], None],
-) -> tuple[QueryPage, UnfinishedQuery | None]:
+def _whole_page(asked: _Asked, wait: Callable[[int], None]) -> tuple[QueryPage, UnfinishedQuery | None]:
     """Run a query that can take seconds in a thread with separate connections.
 
     `wait` is called, without open connections, with the used memory when the time of a request is up.
     """
-    if text.may_search:
+    request, resumed = asked.request, asked.resumed
+    begun = resumed if isinstance(resumed, UnfinishedQuery) and resumed.in_worker else None
+    if asked.text.may_search:
         load_libraries()
-    slices = separately_read(slices) if begun is None else begun.reading.slices
+    slices = separately_read(asked.slices) if begun is None else begun.reading.slices
     running: PagedQuery | UnfinishedQuery | None = begun
 
     def close_and_wait() -> None:
         close(slices)
         wait(0 if running is None else running.size_bytes)
 
-    with closed_at_end(slices), udf_caller(request.gateway, container, text) as udfs:
-        can_rest = udfs is None and not any(one.snapshot for one in slices)
-        rest = Rest(paging.MAX_PAGE_S, close_and_wait) if can_rest else None
+    with closed_at_end(slices), udf_caller(request.gateway, asked.container, asked.text) as udfs:
+        rest = Rest(paging.MAX_PAGE_S, close_and_wait) if asked.can_be_kept else None
         # A UDF waits for another process.
         with in_worker(None if udfs else request.gateway.worker_turns, MAX_WORK_S, rest):
-            query = _paged(request, container, text, udfs)
+            query = asked.query(udfs)
             running = begun or query
             limits = PageLimits(request.page_size)
-            page, unfinished = complete_at_once(query.page(slices, continuation, limits, begun))
+            page, unfinished = complete_at_once(query.page(slices, asked.start, limits, begun))
         if unfinished is not None:
             unfinished.in_worker = True
         return page, unfinished
 
 
-def _headers(
-    request: Request, container: Container, slices: list[Slice], text: QueryText, page: QueryPage
-) -> dict[str, str]:
-    headers = slices_headers(container, slices)
+def _headers(asked: _Asked, page: QueryPage) -> dict[str, str]:
+    request, text = asked.request, asked.text
+    headers = slices_headers(asked.container, asked.slices)
+    headers[h.QUERY_EXECUTION_INFO] = _EXECUTION_INFO[any(item.descending for item in text.query.order_by[:1])]
     if page.continuation is not None:
         headers[h.CONTINUATION] = page.continuation
     if request.flag(h.OPTIMISTIC_DIRECT):
-        headers[h.REQUIRES_DISTRIBUTION] = str(len(slices) > 1 or _spans_pages(features_of(text.query)))
+        headers[h.REQUIRES_DISTRIBUTION] = str(len(asked.slices) > 1 or _spans_pages(text.features))
     if request.flag(h.POPULATE_INDEX_METRICS):
-        headers[h.INDEX_UTILIZATION] = _index_utilization(_served_indexes(request, container, text, page))
+        headers[h.INDEX_UTILIZATION] = _index_utilization(_served_indexes(asked, page))
     elif request.flag(h.POPULATE_INDEX_METRICS_V2):
-        headers[h.INDEX_UTILIZATION] = _index_utilization_v2(_served_indexes(request, container, text, page))
+        headers[h.INDEX_UTILIZATION] = _index_utilization_v2(_served_indexes(asked, page))
     return headers
 
 
@@ -215,15 +234,6 @@ def _spans_pages(features: QueryFeatures) -> bool:
     return features.has_distinct or features.has_group_by or features.has_aggregates
 
 
-def _execution_info(text: QueryText) -> str:
-    """Return in which direction items with equal keys are ordered by `_rid` (query/compiler/ordered.py).
-
-    Source: azure-cosmos-dotnet-v3, CosmosQueryExecutionInfo.cs.
-    """
-    is_reverse = any(item.descending for item in text.query.order_by[:1])
-    return json_text.dump({"reverseRidEnabled": False, "reverseIndexScan": is_reverse}).decode()
-
-
 def _metrics(page: QueryPage, time_ms: float, features: QueryFeatures) -> str:
     """Return the metrics of a page, with the items that the service's indexes would have made it load.
 
@@ -232,11 +242,11 @@ def _metrics(page: QueryPage, time_ms: float, features: QueryFeatures) -> str:
 
     The time is measured, but not its parts. Of these, the smallest is reported where clients expect a time above 0.
     """
-    retrieved = 0 if features.counts_items else page.load.items
+    retrieved = 0 if features.counts_items else page.loaded
     hits = min(len(page.rows), retrieved) if features.rows_are_items else retrieved
     counts = {
         "retrievedDocumentCount": retrieved,
-        "retrievedDocumentSize": page.load.size_bytes if retrieved else 0,
+        "retrievedDocumentSize": page.loaded_bytes if retrieved else 0,
         "outputDocumentCount": len(page.rows),
         "outputDocumentSize": sum(map(len, page.rows)),
         "indexHitDocumentCount": hits,
@@ -287,10 +297,11 @@ def _index_utilization_v2(indexes: list[str]) -> str:
     return quote(json_text.dump(metrics))
 
 
-def _served_indexes(request: Request, container: Container, text: QueryText, page: QueryPage) -> list[str]:
+def _served_indexes(asked: _Asked, page: QueryPage) -> list[str]:
     """Return the paths of the used indexes; a partition key uses its own (azure-cosmos test_query.py)."""
-    keys = container.definition.partition_key.paths if h.PARTITION_KEY in request.headers else ()
-    paths = (*keys, *(one.path for one in page.load.served), *text.selected_paths(container.definition.indexing))
+    definition = asked.container.definition
+    keys = definition.partition_key.paths if h.PARTITION_KEY in asked.request.headers else ()
+    paths = (*keys, *(one.path for one in page.served), *asked.text.selected_paths(definition.indexing))
     return [f"/{'/'.join(map(_path_name, path))}/?" for path in dict.fromkeys(paths)]
 
 

@@ -17,11 +17,10 @@ from cosmos_emulator.query.analysis import (
     selected_paths,
 )
 from cosmos_emulator.query.compiled import CompiledQuery, ItemRows, OrderedItems, compile_condition, compile_query
-from cosmos_emulator.query.compiler.grouping import has_aggregates
 from cosmos_emulator.query.compiler.ordered import OrderPosition
 from cosmos_emulator.query.compiler.scope import UdfCaller
 from cosmos_emulator.query.computed import parse_computed
-from cosmos_emulator.query.features import QueryFeatures, features_of
+from cosmos_emulator.query.features import QueryFeatures, features_of, has_aggregates
 from cosmos_emulator.query.parser import parse
 from cosmos_emulator.query.plan import (
     EffectivePartitionKey,

@@ -259,8 +259,8 @@ def _alternatives(node: syntax.Logical, reader: ItemReader) -> Iterator[Predicat
 def _comparison(
     operator: str, subject: Expression, other: Expression, node: Expression, reader: ItemReader
 ) -> Iterator[Predicate]:
-    path, value = reader.path(subject), reader.constant(other)
-    if path and value is not UNDEFINED:
+    path = reader.path(subject)
+    if path and (value := reader.constant(other)) is not UNDEFINED:
         yield Predicate(path, _RANGES[operator], (value,), False, reader.test(node))
 
 

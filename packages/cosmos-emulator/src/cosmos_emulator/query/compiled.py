@@ -14,7 +14,7 @@ from cosmos_emulator.query.counts import MAX_COUNT, RowCounts, row_counts
 from cosmos_emulator.query.features import QueryFeatures, combining_input, features_of
 from cosmos_emulator.query.parser import parse_condition
 from cosmos_emulator.query.resume import ResumeFilter
-from cosmos_emulator.query.sizes import Memory
+from cosmos_emulator.query.sizes import Memory, check_row
 from cosmos_emulator.query.syntax import PLAIN, Dialect, PathCollection, Query
 from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined
 
@@ -75,38 +75,30 @@ class CompiledQuery:
         source: CompiledQuery | None = None,
     ) -> None:
         self.features = features
+        self.is_streaming = features.has_from and not features.needs_plan and source is None
+        """Whether items yield rows independently."""
+        self.is_ordered = ordering is not None and not features.has_distinct and source is None
+        """Whether `run_ordered` works: ORDER BY of items, without groups, aggregates and DISTINCT."""
+        self.joins = len(context.positions)
+        """The number of loops in FROM, with which an item can have several rows."""
         self.counts = counts
         self._context = context
         self._selection = selection
         self._ordering = ordering
         self._source = source
-        self._memory = Memory()
+        self._memory: Memory | None = None
 
     @property
     def kept_bytes(self) -> int:
         """Return about how much memory the rows or groups of the latest run use."""
-        return self._memory.used_bytes + (0 if self._source is None else self._source.kept_bytes)
-
-    @property
-    def is_streaming(self) -> bool:
-        """Return whether items yield rows independently."""
-        return self.features.has_from and not self.features.needs_plan and self._source is None
-
-    @property
-    def is_ordered(self) -> bool:
-        """Return whether `run_ordered` works: ORDER BY of items, without groups, aggregates and DISTINCT."""
-        return self._ordering is not None and not self.features.has_distinct and self._source is None
+        own = 0 if self._memory is None else self._memory.used_bytes
+        return own if self._source is None else own + self._source.kept_bytes
 
     @property
     def first_values(self) -> tuple[JsonOrUndefined, ...] | None:
         """Return the values of the ORDER BY items at which the resume filter starts; None without it."""
         resume = None if self._ordering is None else self._ordering.resume
         return None if resume is None else resume.values
-
-    @property
-    def joins(self) -> int:
-        """Return the number of loops in FROM, with which an item can have several rows."""
-        return len(self._context.positions)
 
     def rows(self, item: Item, start: Sequence[int] = ()) -> ItemRows:
         """Return one item's rows, for streaming queries, from the position of a row."""
@@ -119,15 +111,15 @@ class CompiledQuery:
     def single_row(self) -> Callable[[Item], JsonOrUndefined]:
         """Return a function from an item to its row, undefined if there is none, for streaming queries without JOIN."""
         frame, selection = self._context.new_frame(), self._selection
-        test, project = selection.test, selection.project
+        test, project, may_grow = selection.test, selection.project, selection.may_grow
 
         def row(item: Item) -> JsonOrUndefined:
             frame[ITEM_SLOT] = item
             if test is not None and not test(frame):
                 return UNDEFINED
             value = project(frame)
-            if value is not UNDEFINED:
-                selection.measure(value)
+            if may_grow and value is not UNDEFINED:
+                check_row(value)
             return value
 
         return row
@@ -211,27 +203,30 @@ def compile_query(
     parameters: Mapping[str, Json],
     udfs: UdfCaller | None = None,
     *,
+    features: QueryFeatures | None = None,
     dialect: Dialect = PLAIN,
     resume: ResumeFilter | None = None,
     clock: Callable[[], float] = time.time,
 ) -> CompiledQuery:
     """Compile a query to closures. Raises 400 with the service's SC document if it is invalid.
 
-    `parameters` maps names with their `@` to values; `udfs` calls user-defined functions; `clock` returns seconds since
-    the epoch. Compiling and running can
-    raise MovesToWorker and OutOfTime (pacing.py).
+    `features` are those of the query, if they are known. `parameters` maps names with their `@` to values; `udfs` calls
+    user-defined functions; `clock` returns seconds since the epoch. Compiling and running can raise MovesToWorker and
+    OutOfTime (pacing.py).
     """
     context = Context(parameters, udfs, clock=clock)
     set_dialect(dialect, context)
     counts = row_counts(query, parameters)
-    features, combined = features_of(query), combining_input(query)
-    source = None if combined is None else compile_query(combined, parameters, udfs, dialect=dialect, clock=clock)
-    if source is not None:
+    features = features or features_of(query)
+    source = None
+    if features.reads_combined_rows and (combined := combining_input(query)) is not None:
+        source = compile_query(combined, parameters, udfs, dialect=dialect, clock=clock)
         query = replace(query, sources=(replace(query.sources[0], collection=_ROWS), *query.sources[1:]))
     with context.all_errors(query.select.location):
         scope = Scope(opens_container=True)
         selection = compile_selection(query, context, scope)
-        ordering = compile_ordering(query, selection, context, scope, resume)
+        is_ordered = query.order_by or resume is not None
+        ordering = compile_ordering(query, selection, context, scope, resume) if is_ordered else None
     return CompiledQuery(features, counts, context, selection, ordering, source)
 
 

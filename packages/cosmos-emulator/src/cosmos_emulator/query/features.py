@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cosmos_emulator.query import syntax
-from cosmos_emulator.query.compiler.grouping import has_aggregates
-from cosmos_emulator.query.syntax import Query
+from cosmos_emulator.query.aggregates import AGGREGATES
+from cosmos_emulator.query.syntax import Expression, FunctionCall, Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,17 @@ class QueryFeatures:
         )
 
 
+def is_aggregate(node: Expression) -> bool:
+    """Return whether an expression calls an aggregate function."""
+    return isinstance(node, FunctionCall) and node.name in AGGREGATES
+
+
+def has_aggregates(query: Query) -> bool:
+    """Return whether SELECT calls an aggregate function outside subqueries."""
+    expressions = syntax.selected(query.select)
+    return any(is_aggregate(node) for expression in expressions for node in syntax.walk(expression))
+
+
 def features_of(query: Query) -> QueryFeatures:
     """Return the features of a query."""
     select = query.select
@@ -48,22 +59,21 @@ def features_of(query: Query) -> QueryFeatures:
         has_from=bool(query.sources),
         has_top=query.top is not None,
         has_order_by=bool(query.order_by),
-        has_aggregates=has_aggregates(query),
+        has_aggregates=(aggregates := has_aggregates(query)),
         has_distinct=query.distinct,
         has_offset_limit=query.offset is not None,
         has_group_by=bool(query.group_by),
         is_select_value=isinstance(select, syntax.SelectValue),
         counts_items=_counts_items(query),
-        rows_are_items=_rows_are_items(query),
+        rows_are_items=not aggregates and _rows_are_items(query),
         reads_combined_rows=combining_input(query) is not None,
     )
 
 
 def _rows_are_items(query: Query) -> bool:
-    combines = has_aggregates(query) or query.group_by or query.distinct or query.offset is not None
     match query.sources:
         case (syntax.Source(collection=syntax.PathCollection(), iterate=False),):
-            return not combines
+            return not (query.group_by or query.distinct or query.offset is not None)
     return False
 
 

@@ -13,10 +13,16 @@ from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.query import syntax
 from cosmos_emulator.query.analysis import pinned_values, selects_nothing
 from cosmos_emulator.query.compiled import compile_query
-from cosmos_emulator.query.compiler.grouping import has_aggregates, is_aggregate
 from cosmos_emulator.query.counts import row_counts
 from cosmos_emulator.query.errors import evaluation_error
-from cosmos_emulator.query.features import QueryFeatures, combining_input, distinct_input, features_of
+from cosmos_emulator.query.features import (
+    QueryFeatures,
+    combining_input,
+    distinct_input,
+    features_of,
+    has_aggregates,
+    is_aggregate,
+)
 from cosmos_emulator.query.printer import print_query, printed
 from cosmos_emulator.query.rewriting import rewritten_query
 from cosmos_emulator.query.syntax import PLAIN, Dialect, Expression, FunctionCall, Query

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cosmos_emulator.query import syntax
-from cosmos_emulator.query.compiler.grouping import has_aggregates, is_aggregate
 from cosmos_emulator.query.counts import RowCounts
 from cosmos_emulator.query.errors import QueryError, not_supported
+from cosmos_emulator.query.features import has_aggregates, is_aggregate
 from cosmos_emulator.query.printer import print_query
 from cosmos_emulator.query.syntax import (
     ArrayLiteral,

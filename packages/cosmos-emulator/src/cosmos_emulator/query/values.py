@@ -28,14 +28,16 @@ Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | Non
 JsonOrUndefined: TypeAlias = "Json | Undefined"
 Number: TypeAlias = "int | float"
 
+NUMBERS: Final = (int, float)
+"""The types of JSON numbers; a bool is none."""
+
 EXACT_INTEGERS = 2**53
 """Doubles represent all integers up to this value; larger arithmetic results become floats."""
 
 
 def is_number(value: JsonOrUndefined) -> TypeGuard[Number]:
     """Return whether the value is a JSON number."""
-    kind = type(value)
-    return kind is int or kind is float
+    return type(value) in NUMBERS
 
 
 def number(value: Number) -> Number:

@@ -34,7 +34,7 @@ from cosmos_emulator.reads.paging import (
 )
 from cosmos_emulator.reads.passed_entries import PassedEntries
 from cosmos_emulator.reads.query_text import QueryText
-from cosmos_emulator.reads.result_page import Load, QueryPage, Reading
+from cosmos_emulator.reads.result_page import QueryPage, Reading
 from cosmos_emulator.reads.searching import KeptSearchIndexes, Searcher
 from cosmos_emulator.reads.slices import Slice
 from cosmos_emulator.reads.unfinished import UnfinishedQuery
@@ -61,14 +61,12 @@ class PagedQuery:
         self._compiled: CompiledQuery = text.compile(udfs, clock)
         self._searcher = None if text.search is None else Searcher(text.search, search_indexes)
         self._served = text.served_predicates(policy)
-        self._order_served = text.order_is_served(policy)
+        features = self._compiled.features
+        self._order_served = features.has_order_by and text.order_is_served(policy)
         can_walk = self._order_served and self._compiled.is_ordered and not text.order_is_computed
-        order = text.order() if can_walk else None
-        self._access = IndexAccess(self._served, order, searches)
-        self._passed = PassedEntries(self._served, order or ())
+        self._access = IndexAccess(self._served, (text.order() or ()) if can_walk else (), searches)
         self._filtered = text.query.where is not None
         self._charges = charges
-        features = self._compiled.features
         # The order of its rows does not change an aggregate.
         is_ordered = features.has_order_by and (features.has_group_by or not features.has_aggregates)
         if is_ordered and not self._order_served and not lenient_order_by:
@@ -92,37 +90,32 @@ class PagedQuery:
     ) -> Steps[tuple[QueryPage, UnfinishedQuery | None]]:
         """Return the next page, and the rest of a query that can be resumed. Raises 400 for another's continuation."""
         token = decode_continuation(continuation)
-        try:
-            reading = self._reading(slices, token, replace(limits), self._access)
-            return (yield from self._filled(reading, resumed))
-        except IndexDropped:
-            return (yield from self._filled(self._reading(slices, token, limits, None), None))
-
-    def _reading(
-        self, slices: list[Slice], token: JsonObject, limits: PageLimits, access: IndexAccess | None
-    ) -> Reading:
-        page = QueryPage(load=Load(self._served))
         matches = self._compiled.matcher() if self._filtered and self._searcher is not None else None
-        return Reading(page, slices, token, limits, access, self._searcher, matches)
+        page = QueryPage(self._served)
+        reading = Reading(page, slices, token, replace(limits), self._access, self._searcher, matches)
+        try:
+            rest = yield from self._fill(reading, resumed)
+        except IndexDropped:
+            page = QueryPage(self._served)
+            reading = replace(reading, page=page, limits=limits, access=None)
+            rest = yield from self._fill(reading, None)
+        self._want_indexes(page)
+        page.charge_ru = self._charge(page, len(slices))
+        return page, rest
 
-    def _filled(
-        self, reading: Reading, resumed: UnfinishedQuery | None
-    ) -> Steps[tuple[QueryPage, UnfinishedQuery | None]]:
-        page, rest = reading.page, None
-        searcher = self._searcher
+    def _fill(self, reading: Reading, resumed: UnfinishedQuery | None) -> Steps[UnfinishedQuery | None]:
+        page, searcher = reading.page, self._searcher
         if searcher is not None and (row := searcher.statistics(reading.slices)) is not None:
             page.rows.append(row)
-        elif searcher is not None and searcher.is_ordered:
-            rest = self._run(reading, resumed or UnfinishedQuery(self._compiled, reading))
-        elif self._compiled.is_streaming:
+            return None
+        is_searched = searcher is not None and searcher.is_ordered
+        if self._compiled.is_streaming and not is_searched:
             yield from self._stream(reading)
-        elif self._compiled.is_ordered:
+            return None
+        if self._compiled.is_ordered and not is_searched:
             yield from self._order(reading)
-        else:
-            rest = self._run(reading, resumed or UnfinishedQuery(self._compiled, reading))
-        self._want_indexes(page)
-        page.charge_ru = self._charge(page, len(reading.slices))
-        return page, rest
+            return None
+        return self._run(reading, resumed or UnfinishedQuery(self._compiled, reading))
 
     def _stream(self, reading: Reading) -> Steps[None]:
         page, limits, compiled = reading.page, reading.limits, self._compiled
@@ -132,16 +125,19 @@ class PagedQuery:
         cut_item, cut = _cut(reading.token, compiled.joins)
         done: tuple[Slice, StoredItem] | None = None  # the last completed item
         joined: ItemRows | None
+        is_full = False
         for one, chunk in reading.chunks(start):
             for item in chunk:
-                if limits.is_full:
+                if is_full:
                     page.continuation = _streaming_token(_position(done, start))
                     return
                 joined = None
                 try:
-                    document = page.document_of(item)
+                    document = page.load(item)
                     rows: Iterable[Json]
-                    if single_row is not None:
+                    if document is None:
+                        rows = ()
+                    elif single_row is not None:
                         row = single_row(document)
                         rows = () if row is UNDEFINED else (row,)
                     else:
@@ -152,6 +148,7 @@ class PagedQuery:
                             page.continuation = _streaming_token(_position(done, start), item, joined)
                             return
                         page.rows.append(text)
+                        is_full = limits.is_full
                 except OutOfTime:
                     token = _streaming_token(_position(done, start), item, joined)
                     if token == encode_continuation(reading.token or {"start": True}):
@@ -165,16 +162,16 @@ class PagedQuery:
                         page.continuation = _streaming_token(_position(done, start))
                         return
             yield
-        if limits.is_full and not self._filtered and not compiled.joins and has_token_at_end(reading.slices):
+        if is_full and not self._filtered and not compiled.joins and has_token_at_end(reading.slices):
             page.continuation = _streaming_token(_position(done, start))
 
     def _order(self, reading: Reading) -> Steps[None]:
         page, ordered = reading.page, OrderedPage(self._compiled, reading)
         yield from ordered.fill()
         if self._order_served:
-            page.load.passed_entries = yield from ordered.passed_over(self._passed)
-            if page.load.items == ordered.matched:
-                page.load.reduce_to(len(page.rows) + (0 if reading.token else self._compiled.counts.skipped))
+            page.passed_entries = yield from ordered.passed_over(PassedEntries(self._served, self._access.order))
+            if page.loaded == ordered.matched:
+                page.reduce_load(len(page.rows) + (0 if reading.token else self._compiled.counts.skipped))
 
     def _run(self, reading: Reading, query: UnfinishedQuery) -> UnfinishedQuery | None:
         if not query.fill(reading.page, reading.limits):
@@ -184,7 +181,7 @@ class PagedQuery:
 
     def _want_indexes(self, page: QueryPage) -> None:
         # After a long scan with few matches, request the index that would have avoided it.
-        if page.scanned >= LONG_SCAN and page.load.items <= page.scanned * _POOR_SHARE:
+        if page.scanned >= LONG_SCAN and page.loaded <= page.scanned * _POOR_SHARE:
             for one in page.scans:
                 self._access.want(one)
 
@@ -194,9 +191,9 @@ class PagedQuery:
         answered = not self._filtered or bool(self._served)
         return self._charges.query(
             partitions,
-            page.load.items,
-            page.load.size_bytes,
-            passed_entries=page.load.passed_entries,
+            page.loaded,
+            page.loaded_bytes,
+            passed_entries=page.passed_entries,
             filtered=self._filtered,
             aggregate=features.has_aggregates and not features.has_group_by and answered,
         )

@@ -8,12 +8,14 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from cosmos_emulator.pacing import checkpoint
 from cosmos_emulator.query import Predicate
 from cosmos_emulator.query.values import JsonOrUndefined
 from cosmos_emulator.reads.index_ranges import (
+    Condition,
     IndexOrder,
     OrderedStretch,
     conditions_of,
@@ -103,10 +105,14 @@ class OrderedAccess:
 class IndexAccess:
     """Selects an index for the conditions and the order of one query. `searches` are those of other pages."""
 
-    def __init__(self, served: Sequence[Predicate], order: Order | None, searches: KeptSearches | None = None) -> None:
-        self._conditions = conditions_of(served)
-        self._searches = searches or KeptSearches()
-        self.order: Order = order or ()
+    def __init__(self, served: Sequence[Predicate], order: Order, searches: KeptSearches | None = None) -> None:
+        self._served = served
+        self._searches = searches
+        self.order = order
+
+    @cached_property
+    def _conditions(self) -> dict[Names, Condition]:
+        return conditions_of(self._served)
 
     def candidates(self, one: Slice) -> Fetch | None:
         """Return how to fetch the items that meet the conditions, in scan order; None if no index narrows them."""
@@ -169,6 +175,8 @@ class IndexAccess:
 
     def _search(self, one: Slice, options: list[tuple[StoredIndex, list[EntryRange]]]) -> IndexSearch:
         query = frozenset(self._conditions.items()), tuple(index.id for index, _ in options)
+        if self._searches is None:
+            self._searches = KeptSearches()
         return self._searches.find(one, query, lambda: IndexSearch(options, one.lsn))
 
     def _is_one_entry(self, index: StoredIndex) -> bool:
@@ -177,12 +185,12 @@ class IndexAccess:
         return len(parts) == 1 and points is not None and len(points) == 1
 
     def _options(self, one: Slice) -> list[tuple[StoredIndex, list[EntryRange]]]:
-        start = _start(one.scope)
-        if start is None or not self._conditions:
+        indexes = one.indexes
+        if not indexes or (start := _start(one.scope)) is None or not self._conditions:
             return []
         found = [
             (index, ranges)
-            for index in one.indexes
+            for index in indexes
             if index.definition.is_local == bool(start)
             and (ranges := stretches_of(index.definition, self._conditions, start)) is not None
         ]

@@ -97,7 +97,7 @@ class OrderedPage:
                 yield
 
     def _add(self, items: list[StoredItem]) -> None:
-        documents = [self._page.document_of(item) for item in items]
+        documents = (document for item in items if (document := self._page.load(item)) is not None)
         if matching := list(filter(self._matches, documents)):
             self.matched += len(matching)
             self._rows.add(matching)

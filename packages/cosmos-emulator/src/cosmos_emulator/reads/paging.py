@@ -51,8 +51,8 @@ def _slice(steps: Steps[T]) -> tuple[T] | None:
     """Run steps for some milliseconds; return the result, or None if steps remain."""
     end_s = time.monotonic() + SLICE_S
     try:
-        while time.monotonic() < end_s:
-            with ON_LOOP:
+        with ON_LOOP:
+            while time.monotonic() < end_s:
                 next(steps)
     except StopIteration as end:
         return (end.value,)

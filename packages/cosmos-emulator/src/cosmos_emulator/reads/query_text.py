@@ -21,9 +21,11 @@ from cosmos_emulator.query import (
     JsonOrUndefined,
     Predicate,
     Query,
+    QueryFeatures,
     ResumeFilter,
     UdfCaller,
     compile_query,
+    features_of,
     filter_predicates,
     order_by_paths,
     order_by_steps,
@@ -55,6 +57,7 @@ class QueryText:
     """A parsed query; parameter names include the `@`."""
 
     query: Query
+    features: QueryFeatures
     parameters: dict[str, Json]
     calls_udfs: bool
     dialect: Dialect = PLAIN
@@ -66,9 +69,12 @@ class QueryText:
     def compile(self, udfs: UdfCaller | None = None, clock: Clock = time.time) -> CompiledQuery:
         """Compile the query, without the ORDER BY of a search. Raises 400."""
         query, resume = self.query, self.resume
+        features: QueryFeatures | None = self.features
         if self.search_order is not None:
-            query, resume = without_order(query), None
-        return compile_query(query, self.parameters, udfs, dialect=self.dialect, resume=resume, clock=clock)
+            query, features, resume = without_order(query), None, None
+        return compile_query(
+            query, self.parameters, udfs, features=features, dialect=self.dialect, resume=resume, clock=clock
+        )
 
     @property
     def search_order(self) -> SearchOrder | None:
@@ -99,11 +105,11 @@ class QueryText:
     def served_predicates(self, policy: IndexingPolicy) -> list[Predicate]:
         """Return all matches' conditions that an index can serve."""
         predicates = filter_predicates(self.query, self.parameters, self.dialect)
-        return [one for one in predicates if policy.serves_filter(one.path)]
+        return [one for one in predicates if policy.indexes(one.path)]
 
     def selected_paths(self, policy: IndexingPolicy) -> list[tuple[str, ...]]:
         """Return the paths of SELECT that an index evaluates."""
-        return [path for path in selected_paths(self.query) if policy.serves_filter(path)]
+        return [path for path in selected_paths(self.query) if policy.indexes(path)]
 
     def order(self) -> list[tuple[tuple[str, ...], bool]] | None:
         """Return the ORDER BY paths and directions; None unless all are paths of the item."""
@@ -147,7 +153,7 @@ def parse_query(text: str, parameters: Json, dialect: Dialect = PLAIN) -> QueryT
     may_search = isinstance(dialect.functions, SearchFunctions) and any(word in lower for word in _SEARCH_WORDS)
     if isinstance(dialect.functions, SearchFunctions) and may_search:
         search = search_of(query, values, dialect, dialect.functions.policies)
-    return QueryText(query, values, "udf" in lower, dialect, search=search, may_search=may_search)
+    return QueryText(query, features_of(query), values, "udf" in lower, dialect, search=search, may_search=may_search)
 
 
 def _parameters(parameters: list[Json]) -> dict[str, Json]:

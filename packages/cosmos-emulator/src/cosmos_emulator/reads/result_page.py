@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -21,46 +21,41 @@ _ITEMS_PER_CHECKPOINT: Final = 16
 
 
 @dataclass(slots=True)
-class Load:
-    """The items that an index would have loaded and the entries it passed over. They determine the charge."""
-
-    served: list[Predicate]
-    items: int = 0
-    size_bytes: int = 0
-    passed_entries: int = 0
-
-    def add(self, item: StoredItem, document: JsonObject) -> None:
-        """Count an item, unless an index rules it out."""
-        if not self.served or all(predicate.matches(document) for predicate in self.served):
-            self.items += 1
-            self.size_bytes += len(item.body)
-
-    def reduce_to(self, items: int) -> None:
-        """Reduce the count to the items that were actually needed, at their mean size."""
-        if items < self.items:
-            self.size_bytes = self.size_bytes * items // self.items
-            self.items = items
-
-
-@dataclass(slots=True)
 class QueryPage:
-    """The page; `scanned` counts the items read, `scans` are the slices read without an index."""
+    """The page. Its charge depends on the `loaded` items, those that no index rules out by the `served` conditions.
 
+    `scanned` counts the items read, `scans` are the slices read without an index, `passed_entries` those of an index
+    that an ORDER BY passes over.
+    """
+
+    served: Sequence[Predicate] = ()
     rows: list[bytes] = field(default_factory=list)
     continuation: str | None = None
     charge_ru: float = 0.0
     scanned: int = 0
     scans: list[Slice] = field(default_factory=list)
-    load: Load = field(default_factory=lambda: Load([]))
+    loaded: int = 0
+    loaded_bytes: int = 0
+    passed_entries: int = 0
 
-    def document_of(self, item: StoredItem) -> JsonObject:
-        """Return the document of an item and count the read."""
+    def load(self, item: StoredItem) -> JsonObject | None:
+        """Count an item and return its document; None if an index rules it out, so that it has no rows."""
         if self.scanned % _ITEMS_PER_CHECKPOINT == 0:
             checkpoint()
-        document = item.document()
         self.scanned += 1
-        self.load.add(item, document)
+        document = item.document()
+        for predicate in self.served:
+            if not predicate.test([document]):
+                return None
+        self.loaded += 1
+        self.loaded_bytes += len(item.body)
         return document
+
+    def reduce_load(self, items: int) -> None:
+        """Reduce the loaded items to those that were actually needed, at their mean size."""
+        if items < self.loaded:
+            self.loaded_bytes = self.loaded_bytes * items // self.loaded
+            self.loaded = items
 
 
 @dataclass(slots=True)

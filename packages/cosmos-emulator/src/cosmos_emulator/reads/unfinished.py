@@ -65,7 +65,8 @@ class UnfinishedQuery:
         reading = self.reading
         for _, chunk in reading.chunks():
             for item in chunk:
-                yield reading.page.document_of(item)
+                if (document := reading.page.load(item)) is not None:
+                    yield document
 
 
 Unfinished = UnfinishedQuery | PageWork[tuple[QueryPage, UnfinishedQuery | None]]

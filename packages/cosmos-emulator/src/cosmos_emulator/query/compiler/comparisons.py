@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from typing import Any
 
 from cosmos_emulator.query.compiler.scope import Constant, Evaluator, Frame, Test
 from cosmos_emulator.query.ordering import code_units
 from cosmos_emulator.query.values import (
+    NUMBERS,
     UNDEFINED,
     JsonOrUndefined,
     Number,
@@ -57,20 +59,22 @@ COMPARISONS: dict[str, Comparison] = {
     ">=": _relation(operator.ge, null_result=True),
 }
 MIRRORED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_NUMERIC = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+_NUMERIC: dict[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
 
 
 def comparison_test(name: str, left: Evaluator, right: Evaluator) -> Test:
     """Compile a test of `left name right`, specialized for a constant operand."""
     if isinstance(left, Constant) and not isinstance(right, Constant):
         name, left, right = MIRRORED[name], right, left
-    if isinstance(right, Constant):
-        return _test_against(name, left, right.value)
     compare = COMPARISONS[name]
-    return lambda frame: compare(left(frame), right(frame)) is True
-
-
-def _test_against(name: str, left: Evaluator, value: JsonOrUndefined) -> Test:
+    if not isinstance(right, Constant):
+        return lambda frame: compare(left(frame), right(frame)) is True
+    value = right.value
     if name == "=" and type(value) is str:
         return lambda frame: left(frame) == value
     if name == "=" and (value is None or type(value) is bool):
@@ -79,7 +83,6 @@ def _test_against(name: str, left: Evaluator, value: JsonOrUndefined) -> Test:
         return _number_test(name, left, value)
     if type(value) is str and name in _NUMERIC:
         return _string_test(name, left, value)
-    compare = COMPARISONS[name]
     return lambda frame: compare(left(frame), value) is True
 
 
@@ -95,7 +98,7 @@ def _number_test(name: str, left: Evaluator, value: Number) -> Test:
 
     def related(frame: Frame) -> bool:
         found = left(frame)
-        return is_number(found) and compare(found, value)
+        return type(found) in NUMBERS and compare(found, value)
 
     return related
 

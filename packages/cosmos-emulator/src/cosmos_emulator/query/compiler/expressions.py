@@ -74,46 +74,43 @@ class ExpressionCompiler:
     def compile(self, node: Expression) -> Evaluator:
         """Return a closure from a frame to the value. Raises 400, or the context does at the end of `all_errors`."""
         try:
-            return self._compile(node)
+            if self._aggregates is not None and (slot := self._aggregates.slot_of_key(node)) is not None:
+                return slot_evaluator(slot)
+            match node:
+                case syntax.Property():
+                    return self._property(node)
+                case syntax.Literal(value=value):
+                    return Constant(value)
+                case syntax.Parameter():
+                    return Constant(self._context.parameter(node))
+                case syntax.Identifier(name=name) if name in _NUMBERS and self._scope.slot_of(name) is None:
+                    return Constant(_NUMBERS[name])
+                case syntax.Identifier():
+                    return slot_evaluator(self._scope.resolve(node))
+                case syntax.Index(target=target, index=index):
+                    of = self.compile(target)
+                    literal = index.operand if isinstance(index, syntax.Unary) else index
+                    if not isinstance(literal, syntax.Literal | syntax.Parameter):
+                        raise not_supported("member indexer", node.location)
+                    step = self.compile(index)
+                    return _folded(step_evaluator(of, step), [of, step])
+                case syntax.Unary():
+                    return self._unary(node)
+                case syntax.Binary():
+                    return self._binary(node)
+                case syntax.Logical(operator=operator, operands=operands):
+                    parts = [self.compile(operand) for operand in operands]
+                    return _folded(logical(operator, parts), parts)
+                case syntax.FunctionCall():
+                    return self._function(node)
+                case syntax.UdfCall():
+                    return self._udf(node)
+                case syntax.Subquery():
+                    return self._nested(node)
+            return self._compound(node)
         except QueryError as error:
             self._context.add_error(error)
             return Constant(UNDEFINED)
-
-    def _compile(self, node: Expression) -> Evaluator:
-        if self._aggregates is not None and (slot := self._aggregates.slot_of_key(node)) is not None:
-            return slot_evaluator(slot)
-        match node:
-            case syntax.Property():
-                return self._property(node)
-            case syntax.Literal(value=value):
-                return Constant(value)
-            case syntax.Parameter():
-                return Constant(self._context.parameter(node))
-            case syntax.Identifier(name=name) if name in _NUMBERS and self._scope.slot_of(name) is None:
-                return Constant(_NUMBERS[name])
-            case syntax.Identifier():
-                return slot_evaluator(self._scope.resolve(node))
-            case syntax.Index(target=target, index=index):
-                of = self.compile(target)
-                literal = index.operand if isinstance(index, syntax.Unary) else index
-                if not isinstance(literal, syntax.Literal | syntax.Parameter):
-                    raise not_supported("member indexer", node.location)
-                step = self.compile(index)
-                return _folded(step_evaluator(of, step), [of, step])
-            case syntax.Unary():
-                return self._unary(node)
-            case syntax.Binary():
-                return self._binary(node)
-            case syntax.Logical(operator=operator, operands=operands):
-                parts = [self.compile(operand) for operand in operands]
-                return _folded(logical(operator, parts), parts)
-            case syntax.FunctionCall():
-                return self._function(node)
-            case syntax.UdfCall():
-                return self._udf(node)
-            case syntax.Subquery():
-                return self._nested(node)
-        return self._compound(node)
 
     def projected(self, node: Expression) -> Evaluator:
         """Compile an expression of a result row; its values have JSON or are undefined."""

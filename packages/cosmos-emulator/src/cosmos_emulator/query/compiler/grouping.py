@@ -10,22 +10,12 @@ from cosmos_emulator.query.aggregates import AGGREGATES, Accumulator
 from cosmos_emulator.query.compiler.expressions import ExpressionCompiler
 from cosmos_emulator.query.compiler.scope import Context, Evaluator, Frame, Scope
 from cosmos_emulator.query.errors import QueryError, query_error
+from cosmos_emulator.query.features import is_aggregate
 from cosmos_emulator.query.ordering import SortKey, sort_key
 from cosmos_emulator.query.printer import printed
 from cosmos_emulator.query.sizes import Memory
 from cosmos_emulator.query.syntax import Expression, FunctionCall, Query
 from cosmos_emulator.query.values import UNDEFINED, JsonOrUndefined, identity
-
-
-def is_aggregate(node: Expression) -> bool:
-    """Return whether an expression calls an aggregate function."""
-    return isinstance(node, FunctionCall) and node.name in AGGREGATES
-
-
-def has_aggregates(query: Query) -> bool:
-    """Return whether SELECT calls an aggregate function outside subqueries."""
-    expressions = syntax.selected(query.select)
-    return any(is_aggregate(node) for expression in expressions for node in syntax.walk(expression))
 
 
 @dataclass(slots=True)
@@ -113,14 +103,12 @@ def _by(evaluate: Evaluator) -> Callable[[tuple[Frame, list[Accumulator]]], Sort
     return lambda group: sort_key(evaluate(group[0]))
 
 
-def compile_grouping(query: Query, context: Context, scope: Scope, compiler: ExpressionCompiler) -> Grouping | None:
-    """Return the grouping of a query; None without GROUP BY and aggregates.
+def compile_grouping(query: Query, context: Context, scope: Scope, compiler: ExpressionCompiler) -> Grouping:
+    """Return the grouping of a query with GROUP BY or aggregates.
 
     Errors are `SELECT *` with GROUP BY (SC2041), and a selected property that is neither aggregated nor in GROUP BY
     (SC2102).
     """
-    if not query.group_by and not has_aggregates(query):
-        return None
     if isinstance(query.select, syntax.SelectStar):
         message = "'SELECT *' is not allowed with GROUP BY."
         context.add_error(query_error("SC2041", message, query.select.location))

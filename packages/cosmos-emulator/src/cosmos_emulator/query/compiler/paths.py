@@ -13,12 +13,20 @@ def slot_evaluator(slot: int) -> Evaluator:
 
 def path_evaluator(slot: int, names: list[str]) -> Evaluator:
     """Compile `alias.name.name…`, without a loop for one or two steps."""
-    if len(names) == 1:
-        return _one_step(slot, names[0])
-    if len(names) == 2:
-        return _two_steps(slot, names[0], names[1])
+    first, second = names[0], names[-1]
 
-    def evaluate(frame: Frame) -> JsonOrUndefined:
+    def one_step(frame: Frame) -> JsonOrUndefined:
+        value = frame[slot]
+        return value.get(first, UNDEFINED) if type(value) is dict else UNDEFINED
+
+    def two_steps(frame: Frame) -> JsonOrUndefined:
+        value = frame[slot]
+        if type(value) is not dict:
+            return UNDEFINED
+        inner = value.get(first)
+        return inner.get(second, UNDEFINED) if type(inner) is dict else UNDEFINED
+
+    def steps(frame: Frame) -> JsonOrUndefined:
         value = frame[slot]
         for name in names:
             if type(value) is not dict:
@@ -26,26 +34,7 @@ def path_evaluator(slot: int, names: list[str]) -> Evaluator:
             value = value.get(name, UNDEFINED)
         return value
 
-    return evaluate
-
-
-def _one_step(slot: int, name: str) -> Evaluator:
-    def evaluate(frame: Frame) -> JsonOrUndefined:
-        value = frame[slot]
-        return value.get(name, UNDEFINED) if type(value) is dict else UNDEFINED
-
-    return evaluate
-
-
-def _two_steps(slot: int, first: str, second: str) -> Evaluator:
-    def evaluate(frame: Frame) -> JsonOrUndefined:
-        value = frame[slot]
-        if type(value) is not dict:
-            return UNDEFINED
-        inner = value.get(first)
-        return inner.get(second, UNDEFINED) if type(inner) is dict else UNDEFINED
-
-    return evaluate
+    return {1: one_step, 2: two_steps}.get(len(names), steps)
 
 
 def step(value: JsonOrUndefined, key: JsonOrUndefined) -> JsonOrUndefined:

@@ -90,11 +90,11 @@ class Context:
     udf_calls: int = 0
     joins: int = 0
     positions: list[int] = field(default_factory=list)  # slots with the indexes of the top level's current row
-    regex: RegexFunctions = field(default_factory=RegexFunctions)  # one time limit per query
     computed: Mapping[str, Evaluator] = field(default_factory=dict)
     is_planar: bool = False
     functions: MoreFunctions | None = None
     clock: Callable[[], float] = time.time
+    _regex: RegexFunctions | None = None
     _errors: list[QueryError] | None = None
 
     @contextmanager
@@ -110,6 +110,13 @@ class Context:
             self._errors.append(error)
         if self._errors:
             raise together(self._errors, select)
+
+    @property
+    def regex(self) -> RegexFunctions:
+        """The functions with regular expressions, with one time limit per query."""
+        if self._regex is None:
+            self._regex = RegexFunctions()
+        return self._regex
 
     @property
     def has_errors(self) -> bool:

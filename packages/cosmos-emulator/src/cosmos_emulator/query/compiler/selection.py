@@ -14,6 +14,7 @@ from cosmos_emulator.query.compiler.grouping import Grouping, compile_grouping
 from cosmos_emulator.query.compiler.scope import Binder, Context, Evaluator, Frame, Scope, Test
 from cosmos_emulator.query.compiler.sources import compile_sources
 from cosmos_emulator.query.errors import not_supported, query_error
+from cosmos_emulator.query.features import has_aggregates
 from cosmos_emulator.query.sizes import Memory, check_row
 from cosmos_emulator.query.syntax import Dialect, Query
 from cosmos_emulator.query.values import UNDEFINED, Json, identity
@@ -77,7 +78,8 @@ def compile_selection(query: Query, context: Context, scope: Scope) -> Selection
     bind = compile_sources(query.sources, context, scope, source)
     compiler = ExpressionCompiler(context, scope, subquery)
     test = None if query.where is None else compiler.test(query.where)
-    grouping = compile_grouping(query, context, scope, compiler)
+    has_groups = query.group_by or has_aggregates(query)
+    grouping = compile_grouping(query, context, scope, compiler) if has_groups else None
     project = _projection(query, compiler if grouping is None else compiler.with_aggregates(grouping))
     return Selection(compiler, bind, test, grouping, project, _may_grow(query))
 
@@ -85,7 +87,9 @@ def compile_selection(query: Query, context: Context, scope: Scope) -> Selection
 def set_dialect(dialect: Dialect, context: Context) -> None:
     """Apply a dialect to a compilation. Computed properties cannot use each other."""
     context.is_planar, context.functions = dialect.is_planar, dialect.functions
-    own = Context({}, regex=context.regex)
+    if not dialect.computed:
+        return
+    own = Context({}, _regex=context.regex)
     context.computed = {
         name: compile_selection(query, own, Scope(opens_container=True)).project
         for name, query in dialect.computed.items()
