@@ -28,7 +28,11 @@ def extend() -> None:
             head="_moderation_head.html",
             body="_reason.html",
             tools="_moderation_tools.html",
-            variables=lambda: {"reason_length": REASON_LENGTH, "most_counted": MOST_COUNTED},
+            variables=lambda: {
+                "reason_length": REASON_LENGTH,
+                "most_counted": MOST_COUNTED,
+                "everybody_moderates": moderation_settings().everybody_moderates,
+            },
             data_attributes=lambda request: {"moderator": "1"} if moderates(request.headers) else {},
         )
     )
@@ -44,7 +48,6 @@ async def page_reports(call: Call[None]) -> Context:
         "reports": [ReportedItem.serialize(item) for item in page.items],
         "more": {"cursor": page.next_cursor} if page.next_cursor else None,
         "is_first": call.cursor is None,
-        "everybody_moderates": moderation_settings().everybody_moderates,
     }
 
 
@@ -52,5 +55,4 @@ async def page_reports(call: Call[None]) -> Context:
 @WebPage(template="deletions.html", private=True)
 async def page_deletions(call: Call[None]) -> Context:
     """Show authors what moderators have deleted of theirs, and why."""
-    found = await list_deletions(await open_moderation(), call.path["userId"])
-    return {"deletions": found, "everybody_moderates": moderation_settings().everybody_moderates}
+    return {"deletions": await list_deletions(await open_moderation(), call.path["userId"])}

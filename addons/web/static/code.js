@@ -1,4 +1,4 @@
-// Colors code, and adds a button that copies it. site.js imports this module.
+// Colors code, and adds a button that copies it. site.js and editor.js import this module.
 import { alarm, announce } from "./messages.js";
 
 // Longer code would keep a phone busy.
@@ -7,7 +7,12 @@ const LONGEST = 20_000;
 for (const block of document.querySelectorAll("article.post .prose pre")) {
   // Only pages with HTTPS, or of this machine, can write to the clipboard.
   if (navigator.clipboard) addCopyButton(block);
-  color(block.querySelector("code[class^='language-']")).catch(alarm);
+}
+colorIn(document);
+
+/** Color the code in a part of the page. @param {ParentNode} part */
+export function colorIn(part) {
+  return Promise.all([...part.querySelectorAll(".prose pre code[class^='language-']")].map(color)).catch(alarm);
 }
 
 function addCopyButton(block) {
@@ -19,7 +24,7 @@ function addCopyButton(block) {
 }
 
 async function color(code) {
-  if (!code || code.textContent.length > LONGEST) return;
+  if (code.textContent.length > LONGEST) return;
   const language = code.className.replace("language-", "");
   const [{ default: highlighter }, { default: grammar }] = await Promise.all([import("./highlight.min.js"), import(`./${language}.min.js`)]);
   highlighter.registerLanguage(language, grammar);

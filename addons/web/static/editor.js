@@ -236,6 +236,7 @@ async function render() {
 function showPreview(nodes, text = "") {
   shown.replaceChildren(...nodes);
   tell(shownNote, text);
+  if (shown.querySelector("pre")) import("./code.js").then(({ colorIn }) => colorIn(shown)).catch(alarm);
 }
 
 async function save(event) {
@@ -261,7 +262,9 @@ function showSaved(id) {
   deleteDraft();
   isKept = true;
   announceLater(postId ? "Your changes are saved." : "Your post is published.");
-  location.assign(`/posts/${encodeURIComponent(id)}`);
+  // Usually the canonical address, as addons/web/slugs.py forms it; otherwise, the server leads there.
+  const words = title.value.toLowerCase().match(/[\p{L}\p{N}]+/gu)?.join("-") ?? "";
+  location.assign(`/posts/${encodeURIComponent(id)}${words && words !== "edit" ? `/${encodeURIComponent(words)}` : ""}`);
 }
 
 /** Explain that the post has changed. If the user saves again, the text replaces the current version. */

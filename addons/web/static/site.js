@@ -13,7 +13,7 @@ if (document.querySelector("[data-editor]")) import("./editor.js").catch(failed)
 if (document.querySelector("article.post")) import("./optimistic.js").catch(failed);
 if (document.querySelector("[data-delete-account]")) import("./account.js").catch(failed);
 if (document.querySelector("[data-download]")) import("./download.js").catch(failed);
-if (document.querySelector("article.post .prose pre")) import("./code.js").catch(failed);
+if (document.querySelector(".prose pre")) import("./code.js").catch(failed);
 if (document.querySelector(".prose")) import("./scrolling.js").catch(failed);
 
 document.addEventListener("click", event => {

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, Route, expect
 
+from addons.web.relative_time import exact_day
 from tests.accessibility import violations
 from tests.addons.web.browser.person import Person
 from tests.addons.web.pages import Site
@@ -84,7 +85,9 @@ async def test_a_found_comment_is_shown_on_its_post(
     await expect(result).to_contain_text(f"A *remark* on {word}.")
     await expect(result.locator("mark")).to_have_text([word])
     assert await violations(ada.page) == []
-    await result.get_by_role("link", name="Comment").click()
+    await result.get_by_role(
+        "link", name=f"Comment by {author['username']}, {exact_day(comment['creationDate'])}"
+    ).click()
     await expect(ada.page.locator(f"#comment-{comment['id']}")).to_contain_text(word)
     ada.assert_no_errors()
 

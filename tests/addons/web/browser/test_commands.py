@@ -11,6 +11,7 @@ from typing import Literal
 import pytest
 from playwright.async_api import Route, expect
 
+from addons.web.slugs import slug
 from tests.addons.web.browser.conftest import Visit
 from tests.addons.web.browser.person import Person
 from tests.addons.web.deliveries import has_copies
@@ -30,6 +31,7 @@ async def test_someone_signs_up_and_publishes_a_post(visit: Visit) -> None:
     await ada.page.get_by_role("button", name="Publish").click()
 
     await expect(ada.page.get_by_role("heading", level=1)).to_have_text(title)
+    await expect(ada.page).to_have_url(re.compile(f"/posts/[0-9a-f-]+/{slug(title)}$"))
     await expect(ada.page.locator("article.post [data-author]").first).to_contain_text(username)
     await expect(ada.page.get_by_role("link", name="Edit")).to_be_visible()
     assert "blog-draft" not in await ada.evaluate("Object.keys(localStorage).join()")

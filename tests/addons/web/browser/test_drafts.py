@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 
 import pytest
 from playwright.async_api import Locator, Page, Route, expect
@@ -153,7 +154,7 @@ async def test_a_draft_without_a_user_is_offered_to_anybody(visit: Visit, is_old
     tab = Tab(ada.page)
     if is_old:
         # As earlier versions of the site kept it.
-        draft = json.dumps({"title": "Unfinished", "content": "", "date": 0})
+        draft = json.dumps({"title": "Unfinished", "content": "", "date": time.time() * 1000})
         await ada.evaluate(f"localStorage.setItem('blog-draft:new:0', {json.dumps(draft)})")
     else:
         await tab.title.fill("Unfinished")

@@ -37,7 +37,7 @@ async def stay(person: Person) -> None:
         is_navigation = route.request.is_navigation_request()
         await (route.fulfill(status=204) if is_navigation else route.fallback())
 
-    await person.page.route("**/posts/*", refuse)
+    await person.page.route("**/posts/**", refuse)
 
 
 async def come_back(person: Person) -> None:

@@ -327,9 +327,15 @@ async def test_code_of_a_known_language_has_colors(visit: Visit, api: Api) -> No
 
     await expect(known.locator(".hljs-keyword").first).to_have_text("def")
 
+    colors = await known.locator("span").evaluate_all("spans => spans.map(one => [one.className, one.textContent])")
     assert (await known.inner_text()).strip() == code
     assert await unknown.locator("span").count() == 0
     assert await violations(reader.page) == []
+    await reader.open("/write")
+    await reader.page.get_by_label("Text").fill(f"```py\n{code}\n```")
+    await expect(reader.page.locator("[data-preview] .hljs-keyword").first).to_have_text("def")
+    preview = reader.page.locator("[data-preview] span")
+    assert await preview.evaluate_all("spans => spans.map(one => [one.className, one.textContent])") == colors
 
 
 async def test_footnotes_have_their_numbers(visit: Visit, api: Api) -> None:
