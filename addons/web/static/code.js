@@ -8,10 +8,10 @@ for (const block of document.querySelectorAll("article.post .prose pre")) {
   // Only pages with HTTPS, or of this machine, can write to the clipboard.
   if (navigator.clipboard) addCopyButton(block);
 }
-colorIn(document);
+colorAll(document);
 
 /** Color the code in a part of the page. @param {ParentNode} part */
-export function colorIn(part) {
+export function colorAll(part) {
   return Promise.all([...part.querySelectorAll(".prose pre code[class^='language-']")].map(color)).catch(alarm);
 }
 

@@ -236,7 +236,7 @@ async function render() {
 function showPreview(nodes, text = "") {
   shown.replaceChildren(...nodes);
   tell(shownNote, text);
-  if (shown.querySelector("pre")) import("./code.js").then(({ colorIn }) => colorIn(shown)).catch(alarm);
+  if (shown.querySelector("pre")) import("./code.js").then(({ colorAll }) => colorAll(shown)).catch(alarm);
 }
 
 async function save(event) {
