@@ -11,13 +11,13 @@ import sys
 from collections.abc import Awaitable
 from typing import Final
 
+from addons.export.user_data import ExportPosition, read_user_data
 from bench.request_charges import add_comment, add_post, add_user
 from bench.servers import Server, emulator
 from bench.tables import table
 from management.account import open_client, open_containers
 from management.provision import provision
 from shared.data.blog import Blog
-from shared.data.user_data import ExportPosition, read_user_data
 from shared.data.users import delete_user
 from shared.platform.database.scope import request_scope
 from shared.platform.models import Item

@@ -16,7 +16,7 @@ from aiohttp import ClientSession
 from bench.servers import emulator, functions_host
 from bench.timing import until
 from management.provision import provision
-from tests.platform.observability.sink import ReceivedSpan, TelemetrySink
+from tests.platform.telemetry.sink import ReceivedSpan, TelemetrySink
 
 _DEADLINE_S: Final = 30.0
 

@@ -14,6 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 # An add-on, and those that stand on it.
 ADD_ONS = {
+    "export": ("export",),
     "inspector": ("inspector",),
     "moderation": ("moderation",),
     "openapi": ("openapi",),

@@ -18,7 +18,6 @@ from shared.errors import (
     AlreadyRegistered,
     CommentNotFound,
     PostNotFound,
-    TooManyExports,
     TooManyRenames,
     UsernameTaken,
     UserNotFound,
@@ -37,7 +36,6 @@ PROBLEMS |= {
     AlreadyRegistered: Problem(409, "Already registered"),
     AccountDeleted: Problem(409, "Account deleted"),
     TooManyRenames: Problem(429, "Too many renames"),
-    TooManyExports: Problem(429, "Too many exports"),
 }
 
 

@@ -55,9 +55,3 @@ class TooManyRenames(RetryLater):
     """The user was renamed too often."""
 
     detail = "You have changed your name too often; try again later."
-
-
-class TooManyExports(RetryLater):
-    """The user has asked for their data too often."""
-
-    detail = "You have downloaded your data too often; try again later."

@@ -1,4 +1,4 @@
-"""The smoke test's calls of Azure and azd, which local programs answer. What it checks runs in tests/observability."""
+"""The smoke test's calls of Azure and azd, which local programs answer. tests/platform/telemetry has its checks."""
 
 from __future__ import annotations
 

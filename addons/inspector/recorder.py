@@ -16,7 +16,7 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON
 
-from shared.platform.observability.spans import ITEMS
+from shared.platform.telemetry import ITEMS
 
 KEPT_RECORDS = 200
 # Different operations of a record, and partition keys of an operation. A rename can touch thousands of posts.

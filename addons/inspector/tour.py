@@ -39,8 +39,7 @@ from shared.platform.http.callers import BackEnd, SignedIn
 from shared.platform.http.calls import QUERY, Call
 from shared.platform.http.responses import Response, json_response
 from shared.platform.models import Item, RequestModel, now
-from shared.platform.observability.logs import log
-from shared.platform.observability.spans import span
+from shared.platform.telemetry import log, span
 from shared.settings import settings
 
 bp = func.Blueprint()

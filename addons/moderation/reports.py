@@ -38,8 +38,7 @@ from shared.platform.database.container import Container
 from shared.platform.database.refusals import ConditionFailed, ItemExists, ItemMissing
 from shared.platform.errors import DatabaseUnavailable, ItemDamaged, NotFound, VersionMismatch
 from shared.platform.models import Item, is_item_id, now
-from shared.platform.observability.logs import log
-from shared.platform.observability.spans import trace_property
+from shared.platform.telemetry import log, trace_property
 
 # Each write is conditional on the last one. All of 80 readers can report one post at once; of 200, up to 81 got a 503
 # (emulator, 2026-11-28), which clients repeat.

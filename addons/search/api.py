@@ -18,7 +18,7 @@ from shared.platform.errors import ItemDamaged
 from shared.platform.http.calls import QUERY, Call
 from shared.platform.http.responses import Response, json_response
 from shared.platform.models import Item
-from shared.platform.observability.logs import log
+from shared.platform.telemetry import log
 
 bp = func.Blueprint()
 

@@ -61,6 +61,7 @@ def _environment() -> Environment:
     environment.globals.update(
         asset=asset_url,
         settings=web_settings(),
+        can_export=find_spec("addons.export") is not None,
         comment_length=COMMENT_LENGTH,
         extensions=EXTENSIONS,
         links=_links(),

@@ -21,7 +21,7 @@ from shared.platform.settings import Account
 from shared.settings import Settings
 from tests.blog import Blog, EmulatorThread
 from tests.items import unique
-from tests.platform.observability.sink import TelemetrySink
+from tests.platform.telemetry.sink import TelemetrySink
 from tests.polling import eventually
 from tests.running_app import environment_of, provisioned
 

@@ -10,7 +10,7 @@ from aiohttp import ClientError, ClientSession
 from checks.pages import not_shown
 from tests.api import Api
 from tests.items import unique
-from tests.platform.observability.following import has_comment, in_feed, new_traceparent
+from tests.platform.telemetry.following import has_comment, in_feed, new_traceparent
 
 Wait = Callable[[Callable[[], Any]], Awaitable[Any]]
 """`tests.polling.eventually` with a deadline and an interval."""

@@ -20,7 +20,7 @@ from management.verification.findings import EDIT_ITEM, NEW_ID, REBUILD, Finding
 from management.verification.invariants import Repair, expires, is_username, is_version, violated
 from management.verification.places import Place
 from management.verification.prefixed_texts import restored_texts
-from shared.data import user_data, username_reservations
+from shared.data import username_reservations
 from shared.data.blog import Blog
 from shared.data.posts import FRONT_PAGE_LENGTH
 from shared.models.base import DELETED_TYPE
@@ -152,7 +152,7 @@ class _Reader:
                         self.reservations[item["id"]] = _Reservation(item["ownerId"], "ttl" in item)
                 case idempotency.TYPE:
                     self._see_record("users", item)
-                case user_data.EXPORTS_TYPE:
+                case "exports":  # of an add-on: addons/export/
                     self._obeys("users", "number of exports", item)
                 case _:
                     self._malformed("users", item, "unknown type")

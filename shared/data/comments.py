@@ -16,7 +16,7 @@ from shared.platform.database.refusals import ItemExists
 from shared.platform.errors import Forbidden
 from shared.platform.http.callers import Caller, SignedIn
 from shared.platform.models import Item, is_item_id, now
-from shared.platform.observability.spans import trace_property
+from shared.platform.telemetry import trace_property
 from shared.transactions.batches import remove_item
 
 

@@ -15,7 +15,7 @@ from shared.platform.database.refusals import ItemExists
 from shared.platform.database.retries import ENTRY_ATTEMPTS
 from shared.platform.errors import DatabaseUnavailable
 from shared.platform.models import Item, now
-from shared.platform.observability.spans import trace_property
+from shared.platform.telemetry import trace_property
 from shared.transactions.batches import remove_item
 
 

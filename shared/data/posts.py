@@ -23,7 +23,7 @@ from shared.platform.database.refusals import ConditionFailed, ItemExists, ItemM
 from shared.platform.errors import Forbidden, VersionMismatch
 from shared.platform.http.callers import Caller, SignedIn
 from shared.platform.models import Item, now
-from shared.platform.observability.spans import trace_property
+from shared.platform.telemetry import trace_property
 
 # Posts on the front page. Also in stored_procedures/truncateFeed.js; a test compares them.
 FRONT_PAGE_LENGTH = 100

@@ -24,7 +24,7 @@ from shared.platform.database.container import Container, patch_of
 from shared.platform.database.refusals import ConditionFailed, ItemExists, ItemMissing
 from shared.platform.errors import DatabaseUnavailable, ItemDamaged
 from shared.platform.models import Item, is_item_id
-from shared.platform.observability.privacy import private_prefixes
+from shared.platform.telemetry import private_prefixes
 
 TYPE = "username"
 private_prefixes.add(f"{TYPE}:")

@@ -29,7 +29,7 @@ from shared.platform.database.container import Container
 from shared.platform.database.refusals import ConditionFailed, ItemExists
 from shared.platform.errors import DatabaseUnavailable, IdempotencyKeyReused, VersionMismatch
 from shared.platform.models import Item, is_item_id, now
-from shared.platform.observability.spans import trace_property
+from shared.platform.telemetry import trace_property
 
 # Edits of one user that meet other edits, each after a jittered wait of up to RENAME_WAIT_S × n.
 RENAME_ATTEMPTS = 10

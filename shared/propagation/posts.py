@@ -28,7 +28,7 @@ from shared.platform.database.sdk_gaps import is_addressable
 from shared.platform.deliveries.delivery import DATABASE_ERRORS, handle_each
 from shared.platform.deliveries.pacing import Pace, TurnOver
 from shared.platform.models import Item, integer_of, is_item_id, string_of
-from shared.platform.observability.spans import current_traceparent, span, writer_of
+from shared.platform.telemetry import current_traceparent, span, writer_of
 from shared.propagation.change_feeds import POSTS_CHANGE_FEED
 from shared.propagation.copies import Copies, FrontPageIndex, refill, trim
 from shared.propagation.erasure import erasure_of

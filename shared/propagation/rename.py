@@ -15,7 +15,7 @@ from shared.models.user import name_version, username_to_copy
 from shared.platform.database.container import Container, Operation, patch_of
 from shared.platform.deliveries.pacing import Pace
 from shared.platform.models import Item
-from shared.platform.observability.spans import trace_property
+from shared.platform.telemetry import trace_property
 from shared.propagation.fan_out import ITEMS_PER_TRANSACTION, FanOut, write_batch
 
 # The items that do not have the user's current username yet.

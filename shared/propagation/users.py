@@ -22,8 +22,7 @@ from shared.platform.deliveries.delivery import handle_each
 from shared.platform.deliveries.pacing import Pace, TurnOver
 from shared.platform.models import Item, string_of
 from shared.platform.name import NAME
-from shared.platform.observability import metrics
-from shared.platform.observability.spans import current_traceparent, span, trace_property, writer_of
+from shared.platform.telemetry import current_traceparent, meter, span, trace_property, writer_of
 from shared.propagation.change_feeds import USERS_CHANGE_FEED
 from shared.propagation.erasure import erase_from_failures, erasure_of
 from shared.propagation.rename import rename_items
@@ -31,7 +30,7 @@ from shared.propagation.rename import rename_items
 # Former names released between two writes of the list of the remaining ones.
 _PORTION = 100
 
-_fan_out_items = metrics.meter.create_histogram(
+_fan_out_items = meter.create_histogram(
     f"{NAME}.fan_out.items",
     "{item}",
     "Items per rename or erasure",

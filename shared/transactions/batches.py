@@ -17,7 +17,7 @@ from shared.platform.database.container import Container, Operation, patch_of
 from shared.platform.database.refusals import BatchRefused, ItemMissing
 from shared.platform.errors import DatabaseUnavailable, VersionMismatch
 from shared.platform.models import Item, Resource, integer_of
-from shared.platform.observability.spans import trace_property
+from shared.platform.telemetry import trace_property
 
 COUNTS: Final = {Comment.TYPE: "commentCount", Like.TYPE: "likeCount"}
 _TTL_S: Final = 1

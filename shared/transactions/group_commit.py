@@ -19,7 +19,7 @@ from shared.platform.database.refusals import BatchRefused
 from shared.platform.database.scope import Scope, current_scope, deadline, request_scope
 from shared.platform.errors import DatabaseThrottled, DatabaseUnavailable
 from shared.platform.models import Item
-from shared.platform.observability.spans import current_traceparent, span
+from shared.platform.telemetry import current_traceparent, span
 from shared.transactions.batches import COUNTING, COUNTS, add_item, count_patch, creations
 
 # A batch is limited to 100 operations and 2 MB; a comment can have 60 KB as JSON.

@@ -100,13 +100,7 @@ async def test_the_pages_of_a_permitted_origin_can_read_all_headers(ada: Api, us
         assert readable == {"etag", "location", "retry-after", "x-ms-request-charge", "x-ms-session-token"}
 
 
-async def test_private_queries_of_other_sites_are_refused(ada: Api, user: Json) -> None:
-    """A site could use up the exports of its visitors."""
-    path, other = f"/api/users/{user['id']}/data", {"Sec-Fetch-Site": "cross-site"}
-
-    sent = [await ada.send("GET", path, headers=other | {"Sec-Fetch-Mode": mode}) for mode in ("cors", "no-cors")]
-    navigations = [other | {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": to} for to in ("document", "iframe")]
-    followed = [await ada.send("GET", path, headers=headers) for headers in navigations]
-    forged = [await ada.create_post(user["id"], "A title", "Forged.", headers) for headers in navigations]
-
-    assert {answer.status for answer in (*sent, *followed, *forged)} == {403}
+async def test_a_navigation_from_another_site_sends_no_command(ada: Api, user: Json) -> None:
+    for destination in ("document", "iframe"):
+        headers = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": destination}
+        assert (await ada.create_post(user["id"], "A title", "Forged.", headers)).status == 403

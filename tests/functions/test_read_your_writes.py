@@ -201,17 +201,6 @@ async def test_a_forged_token_is_ignored_at_once_and_changes_nothing_for_other_r
     assert (listed.status, read.status, written.status, after.status) == (200, 200, 201, 200)
 
 
-async def test_a_forged_token_cannot_fail_the_export_of_a_users_data(instances: Instances) -> None:
-    author = await instances.writer.new_user()
-    posted = await instances.writer.create_post(author["id"], "A title", "Some content.")
-    instances.let_replicas_catch_up()
-    forged = rewritten(posted, r"#\d+", "#999999999999999999")
-
-    answer = await instances.reader.send("GET", f"/api/users/{author['id']}/data", headers=forged)
-
-    assert [item["id"] for item in answer.body["items"]] == [author["id"], posted.body["id"]]
-
-
 async def test_a_forged_token_cannot_fail_the_shared_front_page(
     instances: Instances, apps: tuple[RunningApp, RunningApp]
 ) -> None:

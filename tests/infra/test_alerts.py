@@ -15,7 +15,7 @@ from tests.operations import operations_of
 from tests.running_app import REPOSITORY
 
 # The metrics and attributes of the app.
-METRICS_OF_THE_PLATFORM = REPOSITORY / "shared" / "platform" / "observability" / "metrics.py"
+METRICS_OF_THE_PLATFORM = REPOSITORY / "shared" / "platform" / "telemetry.py"
 METRICS = {
     "azure.cosmosdb.client.operation.request_charge": {"db.collection.name", "blog.function"},
     "blog.throttled": {"db.collection.name"},
@@ -26,7 +26,7 @@ METRICS = {
 }
 # `manage.py lag` records this one (management/lag.py).
 CHECK = "blog.change_feed.check"
-# The type of the dependencies that are calls of the database (platform/observability/test_application_insights.py).
+# The type of the dependencies that are calls of the database (platform/telemetry/test_application_insights.py).
 DATABASE = "azure.cosmosdb"
 WORKBOOK = json.loads((REPOSITORY / "infra" / "workbook.json").read_text(encoding="utf-8"))
 CHARTS = {item["name"]: "".join(item["content"]["query"]) for item in WORKBOOK["items"] if item["type"] == 3}

@@ -27,7 +27,7 @@ from shared.platform.models import Item
 from tests.blog import Blog, EmulatorThread, new_blog
 from tests.items import unique
 from tests.management.command_line import manage_blog
-from tests.platform.observability.ingestion import Ingestion
+from tests.platform.telemetry.ingestion import Ingestion
 from tests.polling import eventually
 from tests.running_app import RunningApp, running_app
 

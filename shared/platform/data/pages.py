@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 from shared.platform.database.container import Container
 from shared.platform.errors import ItemDamaged, MalformedRequest
 from shared.platform.models import Item, Resource, is_item_id
-from shared.platform.observability.logs import log
+from shared.platform.telemetry import log
 
 # Items from other sources can have dates in other formats.
 _DATE = re.compile(r"[\w ,/:.()+-]{1,80}", re.ASCII)

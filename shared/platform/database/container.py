@@ -66,7 +66,9 @@ class Container:
         if not is_addressable(item_id):
             return await _only_item(self._batch(partition_key, [("read", (item_id,))]))
         try:
-            return await self._read(partition_key, lambda: self.proxy.read_item(item_id, partition_key), ItemMissing)
+            return await self.in_session(
+                partition_key, lambda: self.proxy.read_item(item_id, partition_key), ItemMissing
+            )
         except ItemMissing:
             return None
 
@@ -172,9 +174,9 @@ class Container:
             )
             return [row async for row in rows]
 
-        return await self._read(partition_key, attempt)
+        return await self.in_session(partition_key, attempt)
 
-    async def _read(
+    async def in_session(
         self, partition_key: str | None, attempt: Callable[[], Awaitable[Result]], *expected: type[Exception]
     ) -> Result:
         """Run a read, in one or all partitions, that is at least as new as the session of the request."""
@@ -192,33 +194,6 @@ class Container:
         with database_errors(container=self.proxy.id):
             async for row in self.proxy.query_items(text, parameters=_named(parameters), max_item_count=page_size):
                 yield row
-
-    async def query_feed_range(
-        self,
-        text: str,
-        parameters: Mapping[str, Any],
-        feed_range: dict[str, Any],
-        continuation: str | None,
-        *,
-        limit: int,
-    ) -> tuple[list[Any], str | None]:
-        """One page of a query in one feed range: at most `limit` rows, and the continuation token of the next page.
-
-        If the partition has split since the token was returned, the SDK starts the feed range again. Raises ValueError
-        if the token is not one of this query and feed range (azure-cosmos 4.17, _routing/feed_range_continuation.py).
-        """
-
-        async def attempt() -> tuple[list[Any], str | None]:
-            rows = self.proxy.query_items(
-                text, parameters=_named(parameters), feed_range=feed_range, max_item_count=limit
-            )
-            pages = rows.by_page(continuation)
-            page = await anext(pages, None)
-            if page is None:  # nothing is left, and the iterator keeps the token that it was given
-                return [], None
-            return [row async for row in page], getattr(pages, "continuation_token", None)
-
-        return await self._read(None, attempt)
 
     async def execute(self, procedure: str, partition_key: str, *parameters: Any) -> Any:
         """Run one stored procedure, retried on 449 and 503. Raises ScriptFailed for any other number it throws."""

@@ -11,7 +11,7 @@ from azure.cosmos.exceptions import CosmosBatchOperationError, CosmosHttpRespons
 
 from shared.platform.database.scope import retry_after_s
 from shared.platform.errors import DatabaseThrottled, DatabaseUnavailable, ItemTooLarge, PartitionFull, RequestRefused
-from shared.platform.observability.privacy import without_private
+from shared.platform.telemetry import without_private
 
 _RETRY_WITH = 449
 _FORBIDDEN, _PARTITION_FULL = 403, 1014

@@ -13,10 +13,10 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
+from shared.platform import telemetry
 from shared.platform.database.sessions import Session
 from shared.platform.errors import DatabaseThrottled, DatabaseUnavailable
 from shared.platform.name import NAME
-from shared.platform.observability import metrics
 
 _THROTTLED = 429
 _DEFAULT_RETRY_AFTER_S = 1.0
@@ -84,10 +84,10 @@ def record_response(response: Any, container: str = "") -> float:
     scope = _current.get()
     request_units = float(response.headers.get("x-ms-request-charge") or 0)
     of_container = {"db.collection.name": container}
-    metrics.charge.record(request_units, of_container | {f"{NAME}.function": scope.function if scope else ""})
+    telemetry.charge.record(request_units, of_container | {f"{NAME}.function": scope.function if scope else ""})
     is_throttled = response.status_code == _THROTTLED
     if is_throttled:
-        metrics.throttled.add(1, of_container)
+        telemetry.throttled.add(1, of_container)
     if scope is not None:
         scope.responses += 1
         scope.request_units += request_units

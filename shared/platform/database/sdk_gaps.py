@@ -16,10 +16,10 @@ from azure.core.utils import CaseInsensitiveDict
 from azure.cosmos.aio import ContainerProxy
 from azure.cosmos.exceptions import CosmosBatchOperationError
 
+from shared.platform import telemetry
 from shared.platform.database.refusals import ConcurrentWrite, database_errors
 from shared.platform.database.retries import CONFLICT_RETRIES, CONFLICT_WAIT_S
 from shared.platform.errors import DatabaseUnavailable, RequestRefused
-from shared.platform.observability import metrics
 
 Result = TypeVar("Result")
 
@@ -73,7 +73,7 @@ async def retry_conflicts(
         if number:
             # Without jitter, writes that conflicted once would conflict again.
             await asyncio.sleep(random.uniform(0, CONFLICT_WAIT_S * 2 ** (number - 1)))  # noqa: S311 - not secret
-            metrics.retries.add(1, {"db.collection.name": container})
+            telemetry.retries.add(1, {"db.collection.name": container})
         try:
             with database_errors(*expected, container=container):
                 return await attempt()

@@ -18,11 +18,10 @@ from urllib.request import getproxies
 from azure.core.pipeline.transport import AioHttpTransport
 from opentelemetry.trace import Span, SpanKind
 
+from shared.platform import telemetry
 from shared.platform.database.scope import current_scope, record_response
 from shared.platform.database.sessions import SESSION_HEADER
 from shared.platform.name import NAME
-from shared.platform.observability import metrics, spans
-from shared.platform.observability.privacy import private_key_hidden
 
 # Names the container that the client means. The service refuses the request if another one has its name now.
 _RID = "x-ms-cosmos-intended-collection-rid"
@@ -64,8 +63,8 @@ class SessionTransport(AioHttpTransport):  # type: ignore[misc]  # untyped
         vars(request)["sent"] = sent + 1
         if sent:
             attributes["http.request.resend_count"] = sent
-            metrics.retries.add(1, {"db.collection.name": container})
-        with spans.span(f"{kind} {container}".rstrip(), kind=SpanKind.CLIENT, attributes=attributes) as span:
+            telemetry.retries.add(1, {"db.collection.name": container})
+        with telemetry.span(f"{kind} {container}".rstrip(), kind=SpanKind.CLIENT, attributes=attributes) as span:
             if span.is_recording():  # saves the parsing
                 span.set_attributes(_details(request, kind))
             response = await super().send(request, **options)
@@ -96,7 +95,7 @@ def _describe(span: Span, response: Any, request_units: float) -> None:
     if sub_status := headers.get("x-ms-substatus"):
         span.set_attribute("azure.cosmosdb.response.sub_status_code", sub_status)
     if status >= 400 and status not in _EXPECTED:
-        spans.fail(span, str(status))
+        telemetry.fail(span, str(status))
 
 
 def container_and_kind(request: Any) -> tuple[str, str]:
@@ -134,7 +133,7 @@ def _details(request: Any, kind: str) -> dict[str, str]:
     found = {}
     if header := request.headers.get("x-ms-documentdb-partitionkey"):
         key = str(next(iter(json.loads(header)), ""))
-        found[f"{NAME}.partition_key"] = private_key_hidden(key)[:_KEY_LENGTH]
+        found[f"{NAME}.partition_key"] = telemetry.private_key_hidden(key)[:_KEY_LENGTH]
     if kind == "batch":
         parts = [str(part["operationType"]).lower() for part in json.loads(request.data)]
         found[f"{NAME}.batch"] = ", ".join(f"{parts.count(part)} {part}" for part in dict.fromkeys(parts))

@@ -8,6 +8,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
+from shared.platform import telemetry
 from shared.platform.database.container import Container
 from shared.platform.database.scope import request_scope
 from shared.platform.database.sdk_gaps import is_addressable
@@ -17,10 +18,6 @@ from shared.platform.deliveries.failures import keep_failure
 from shared.platform.errors import DatabaseThrottled, DatabaseUnavailable, RequestRefused
 from shared.platform.models import Item
 from shared.platform.name import NAME
-from shared.platform.observability import metrics
-from shared.platform.observability.logs import log
-from shared.platform.observability.privacy import without_private
-from shared.platform.observability.spans import span, writer_of
 
 # These end the whole delivery, and the host repeats it. Any other error belongs to one change.
 DATABASE_ERRORS = (DatabaseThrottled, DatabaseUnavailable)
@@ -46,9 +43,9 @@ async def run_delivery(
     delivered = [dict(change) for change in changes]
     started = time.perf_counter()
     finished, reason = False, dict[str, Any]()
-    attributes, writers = {"db.collection.name": feed.container}, map(writer_of, delivered)
+    attributes, writers = {"db.collection.name": feed.container}, map(telemetry.writer_of, delivered)
     with (
-        span(feed.function, caller=traceparent, links=writers, attributes=attributes) as recorded,
+        telemetry.span(feed.function, caller=traceparent, links=writers, attributes=attributes) as recorded,
         request_scope(feed.function) as scope,
     ):
         try:
@@ -71,8 +68,8 @@ async def run_delivery(
             fields: dict[str, Any] = {"changes": len(delivered), "finished": finished}
             fields |= {"charge_ru": charge_ru, "lag_s": lag_s}
             recorded.set_attributes({f"{NAME}.{name}": value for name, value in fields.items()})
-            metrics.lag.record(lag_s, {f"{NAME}.function": feed.function})
-            log(logging.INFO, "delivery", function=feed.function, **fields, **reason, duration_ms=duration_ms)
+            telemetry.lag.record(lag_s, {f"{NAME}.function": feed.function})
+            telemetry.log(logging.INFO, "delivery", function=feed.function, **fields, **reason, duration_ms=duration_ms)
 
 
 async def handle_each(
@@ -96,9 +93,9 @@ async def handle_each(
                 raise
             except Exception as error:  # noqa: BLE001 - one bad item must not block the others
                 fields = {"source": feed.function, "id": change.get("id"), **_reason(error)}
-                log(logging.ERROR, "change kept as failure", **fields, exception=error)
+                telemetry.log(logging.ERROR, "change kept as failure", **fields, exception=error)
                 await keep_failure(failures, feed, change, error)
-                metrics.failures.add(1, {f"{NAME}.function": feed.function})
+                telemetry.failures.add(1, {f"{NAME}.function": feed.function})
                 errors.append(error)
         except DATABASE_ERRORS as error:
             database_errors.append(error)
@@ -111,7 +108,7 @@ async def handle_each(
 
 def _reason(error: Exception) -> dict[str, Any]:
     """The field of a log line: Microsoft's worker sends an exception to the host without its cause."""
-    return {"reason": without_private(getattr(error, "reason", str(error)))}
+    return {"reason": telemetry.without_private(getattr(error, "reason", str(error)))}
 
 
 def _age_s(changes: Iterable[Mapping[str, Any]]) -> float:

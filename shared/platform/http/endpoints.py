@@ -32,9 +32,7 @@ from shared.platform.http.problems import PROBLEMS, problem_of, problem_response
 from shared.platform.http.responses import http_response
 from shared.platform.models import RequestModel
 from shared.platform.name import NAME
-from shared.platform.observability.logs import log
-from shared.platform.observability.privacy import without_private
-from shared.platform.observability.spans import fail, span
+from shared.platform.telemetry import fail, log, span, without_private
 
 _ERROR, _FAILURE = 400, 500
 # The platform, which answers other origins, does not let their pages read these headers:

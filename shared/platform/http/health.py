@@ -20,8 +20,8 @@ from shared.platform.database.container import MISSING_ID, Container
 from shared.platform.database.refusals import answer_of
 from shared.platform.database.scope import deadline, nested_scope
 from shared.platform.errors import DatabaseThrottled, DatabaseUnavailable, NotReady
-from shared.platform.observability.logs import log
 from shared.platform.settings import SettingsError, app_settings
+from shared.platform.telemetry import log
 
 Check = Literal["ready", "unchecked"]
 

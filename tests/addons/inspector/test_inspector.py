@@ -21,8 +21,8 @@ from addons.inspector.recorder import KEPT_OPERATIONS, Recorder
 from addons.inspector.settings import InspectorSettings
 from bench.models.article import ARTICLE
 from local.stack import StackSettings
-from shared.platform.observability.spans import ITEMS
 from shared.platform.settings import SettingsError
+from shared.platform.telemetry import ITEMS
 from tests.accessibility import AXE
 from tests.addons.web.browser.person import Person
 from tests.addons.web.pages import Site

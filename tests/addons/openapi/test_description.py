@@ -30,13 +30,17 @@ from tests.running_app import environment_of
 ROOT = Path(__file__).parents[3]
 LIST_HTTP_FUNCTIONS = """
 import json
+from addons.openapi import docs
+from addons.openapi.description import describe
 from function_app import app
+from shared.platform.settings import app_settings
 triggers = {function.get_function_name(): function.get_trigger() for function in app.get_functions()}
-print(json.dumps([
+served = [
     [name, method.value if hasattr(method, "value") else method, trigger.route, trigger.auth_level.name]
     for name, trigger in triggers.items() if trigger.type == "httpTrigger" and trigger.route.startswith("api/")
     for method in trigger.methods if getattr(method, "value", method) != "HEAD"
-]))
+]
+print(json.dumps([served, describe(docs.operations(), app_settings().auth)]))
 """
 DOCS = {"get_openapi", "get_docs", "get_docs_asset", "z_api"}
 AN_ENDPOINT = Endpoint()
@@ -52,7 +56,6 @@ RAISED = [
     blog_errors.UsernameTaken("ada"),
     blog_errors.AlreadyRegistered("7f2c1b52"),
     blog_errors.TooManyRenames(retry_after_s=10),
-    blog_errors.TooManyExports(retry_after_s=10),
     errors.IdempotencyKeyReused(),
     errors.VersionMismatch(),
     errors.BodyTooLarge("Too large."),
@@ -120,7 +123,7 @@ def test_the_document_is_valid_openapi_31(document: dict[str, Any]) -> None:
     assert document["openapi"].startswith("3.1.")
 
 
-def test_the_document_lists_exactly_the_http_functions(document: dict[str, Any], auth: AuthMode) -> None:
+def test_the_document_lists_exactly_the_http_functions(auth: AuthMode) -> None:
     """Runs in its own process because an app lists its functions only once."""
     listing = subprocess.run(  # noqa: S603 - our own interpreter and code
         [sys.executable, "-c", LIST_HTTP_FUNCTIONS],
@@ -141,8 +144,8 @@ def test_the_document_lists_exactly_the_http_functions(document: dict[str, Any],
         check=True,
     )
 
-    served = {tuple(function) for function in json.loads(listing.stdout) if function[0] not in DOCS}
-
+    functions, document = json.loads(listing.stdout)
+    served = {tuple(function) for function in functions if function[0] not in DOCS}
     described = {
         (
             operation["operationId"],
@@ -308,22 +311,21 @@ def test_only_the_feed_is_cached_downstream(document: dict[str, Any]) -> None:
     assert cached == ["/feed"]
 
 
-def test_no_cache_keeps_a_private_response(document: dict[str, Any]) -> None:
-    assert [path for method, path, operation in operations(document) if method == "get" and operation["security"]] == [
-        "/users/{userId}/data",
-    ]
-
-
 SECURITY = {
     AuthMode.FUNCTION_KEY: [{"functionKey": []}, {"functionKeyInQuery": []}],
     AuthMode.APP_SERVICE: [{"appService": []}, {"bearer": []}],
 }
 
 
-def test_commands_and_private_queries_require_authentication(document: dict[str, Any], auth: AuthMode) -> None:
-    for method, path, operation in operations(document):
-        is_public = method == "get" and path != "/users/{userId}/data"
-        assert operation["security"] == ([] if is_public else SECURITY[auth])
+def test_commands_require_authentication(document: dict[str, Any], auth: AuthMode) -> None:
+    for method, _, operation in operations(document):
+        assert operation["security"] == ([] if method == "get" else SECURITY[auth])
+
+
+def test_a_private_query_requires_authentication() -> None:
+    [(_, _, operation)] = operations(of_one(Endpoint(private=True)))
+
+    assert operation["security"] == SECURITY[AuthMode.FUNCTION_KEY]
 
 
 def test_errors_with_the_same_status_share_one_response(document: dict[str, Any]) -> None:

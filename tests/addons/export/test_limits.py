@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shared.data.user_data import EXPORTS_TTL_S, EXPORTS_TYPE, PAGES, ExportPosition
+from addons.export.user_data import EXPORTS_TTL_S, EXPORTS_TYPE, PAGES, ExportPosition
 from shared.platform.database.client import connect
 from tests.api import Api
 from tests.auth.conftest import SignedIn
@@ -49,3 +49,14 @@ async def test_the_number_of_exports_does_not_survive_the_account(signed_in: Sig
 
     assert (await own.delete_user(user["id"])).status == 204
     assert (await own.get_user_data(user["id"])).status == 404
+
+
+async def test_another_site_cannot_use_up_the_exports_of_its_visitors(signed_in: SignedIn) -> None:
+    own = signed_in(unique("ada"))
+    user, other = await own.new_user(), {"Sec-Fetch-Site": "cross-site"}
+    sent = [other | {"Sec-Fetch-Mode": mode} for mode in ("cors", "no-cors")]
+    sent += [other | {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": to} for to in ("document", "iframe")]
+
+    answers = [await own.send("GET", f"/api/users/{user['id']}/data", headers=headers) for headers in sent]
+
+    assert {answer.status for answer in answers} == {403}

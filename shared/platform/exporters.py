@@ -15,8 +15,8 @@ from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
 from shared.platform.name import NAME
-from shared.platform.observability.logs import KEPT
 from shared.platform.settings import SettingsError
+from shared.platform.telemetry import KEPT
 
 # The app uses these libraries, and Azure Monitor would instrument them.
 _INSTRUMENTED = ("azure_sdk", "requests", "urllib", "urllib3")

@@ -11,12 +11,13 @@ from cosmos_emulator import EmulatorSettings
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shared.data.user_data import ExportPosition, read_user_data
+from addons.export.user_data import ExportPosition, read_user_data
 from shared.errors import UserNotFound
 from shared.platform.errors import MalformedRequest
 from shared.platform.models import Item
 from tests.api import Api, Json
 from tests.blog import Blog, EmulatorThread, new_blog
+from tests.instances import Instances, rewritten
 from tests.items import a_comment, a_like, a_post, a_user, unique
 
 
@@ -97,6 +98,17 @@ async def test_a_forged_cursor_reads_nothing_of_others(api: Api, cursor: str) ->
 
     assert answer.status in (200, 400)
     assert answer.status == 400 or answer.body["items"] == []
+
+
+async def test_a_forged_token_cannot_fail_the_export(instances: Instances) -> None:
+    author = await instances.writer.new_user()
+    posted = await instances.writer.create_post(author["id"], "A title", "Some content.")
+    instances.let_replicas_catch_up()
+    forged = rewritten(posted, r"#\d+", "#999999999999999999")
+
+    answer = await instances.reader.send("GET", f"/api/users/{author['id']}/data", headers=forged)
+
+    assert [item["id"] for item in answer.body["items"]] == [author["id"], posted.body["id"]]
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from tests.api import Api
 from tests.blog import Blog
 from tests.items import a_comment, a_post, a_user, unique
-from tests.platform.observability.following import in_feed, new_traceparent, span_of
-from tests.platform.observability.sink import TelemetrySink
+from tests.platform.telemetry.following import in_feed, new_traceparent, span_of
+from tests.platform.telemetry.sink import TelemetrySink
 from tests.polling import eventually
 from tests.running_app import RunningApp
 

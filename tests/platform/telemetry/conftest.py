@@ -13,7 +13,7 @@ from shared.settings import Settings
 from tests.api import Api
 from tests.blog import Blog, EmulatorThread
 from tests.items import unique
-from tests.platform.observability.sink import TelemetrySink
+from tests.platform.telemetry.sink import TelemetrySink
 from tests.running_app import RunningApp, provisioned, running_app
 
 # Short intervals, so that tests need not wait for the next export.

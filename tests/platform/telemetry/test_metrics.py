@@ -13,9 +13,9 @@ from tests.api import Api
 from tests.blog import Blog, EmulatorThread
 from tests.gateway import Gateway, Operation
 from tests.items import a_post, a_user, unique
-from tests.platform.observability.conftest import OFTEN
-from tests.platform.observability.following import has_comment
-from tests.platform.observability.sink import ReceivedSpan, TelemetrySink
+from tests.platform.telemetry.conftest import OFTEN
+from tests.platform.telemetry.following import has_comment
+from tests.platform.telemetry.sink import ReceivedSpan, TelemetrySink
 from tests.polling import eventually
 from tests.running_app import provisioned, running_app
 

@@ -15,10 +15,10 @@ from shared.settings import Settings
 from tests.api import Api
 from tests.blog import EmulatorThread
 from tests.items import a_post, a_user, unique
-from tests.platform.observability.conftest import OFTEN
-from tests.platform.observability.following import new_traceparent, span_of
-from tests.platform.observability.ingestion import TOKEN, Ingestion
-from tests.platform.observability.sink import TelemetrySink
+from tests.platform.telemetry.conftest import OFTEN
+from tests.platform.telemetry.following import new_traceparent, span_of
+from tests.platform.telemetry.ingestion import TOKEN, Ingestion
+from tests.platform.telemetry.sink import TelemetrySink
 from tests.polling import eventually
 from tests.running_app import RunningApp, provisioned, running_app
 

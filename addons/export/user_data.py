@@ -15,7 +15,6 @@ from typing import Final
 
 from shared.data.blog import Blog
 from shared.data.users import get_user
-from shared.errors import TooManyExports
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import Post
@@ -24,7 +23,7 @@ from shared.platform.data.pages import Page, is_readable
 from shared.platform.database.container import Container, patch_of
 from shared.platform.database.refusals import ConditionFailed, ItemExists, ItemMissing
 from shared.platform.database.retries import ENTRY_ATTEMPTS
-from shared.platform.errors import DatabaseUnavailable, MalformedRequest
+from shared.platform.errors import DatabaseUnavailable, MalformedRequest, RetryLater
 from shared.platform.models import Item, Resource
 
 RESOURCES: Final[dict[str, type[Resource]]] = {each.TYPE: each for each in (User, Post, Comment, Like)}
@@ -39,6 +38,12 @@ _OF_USER = (
     f"SELECT * FROM c WHERE c.userId = @userId AND c.type IN ('{Post.TYPE}', '{Comment.TYPE}', '{Like.TYPE}')"  # noqa: S608 - constants
     " AND (NOT IS_DEFINED(c.ttl) OR c.ttl = -1)"
 )
+
+
+class TooManyExports(RetryLater):
+    """The user has asked for their data too often."""
+
+    detail = "You have downloaded your data too often; try again later."
 
 
 @dataclass(frozen=True)
@@ -111,12 +116,29 @@ async def _count_page(users: Container, user_id: str) -> None:
 async def _read(
     posts: Container, user_id: str, position: ExportPosition, limit: int
 ) -> tuple[list[Item], ExportPosition | None]:
-    """Read at most `limit` rows from here in the feed range; return the user's items and the next position."""
+    """Read at most `limit` rows from here in the feed range; return the user's items and the next position.
+
+    If the partition has split since the continuation token was returned, the SDK starts the feed range again. It raises
+    ValueError if the token is not one of this query and feed range (azure-cosmos 4.17,
+    _routing/feed_range_continuation.py).
+    """
     bounds = {"min": position.least, "max": position.below, "isMinInclusive": True, "isMaxInclusive": False}
-    try:
-        rows, continuation = await posts.query_feed_range(
-            _OF_USER, {"userId": user_id}, {"Range": bounds}, position.continuation, limit=limit
+
+    async def attempt() -> tuple[list[Item], str | None]:
+        rows = posts.proxy.query_items(
+            _OF_USER,
+            parameters=[{"name": "@userId", "value": user_id}],
+            feed_range={"Range": bounds},
+            max_item_count=limit,
         )
+        pages = rows.by_page(position.continuation)
+        page = await anext(pages, None)
+        if page is None:  # nothing is left, and the iterator keeps the token that it was given
+            return [], None
+        return [row async for row in page], getattr(pages, "continuation_token", None)
+
+    try:
+        rows, continuation = await posts.in_session(None, attempt)
     except (ValueError, RuntimeError) as error:
         raise _malformed() from error
     if continuation is not None:

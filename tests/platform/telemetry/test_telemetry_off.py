@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from shared.platform.observability import spans
+from shared.platform import telemetry
 
 pytestmark = pytest.mark.nightly
 
 _REPOSITORY = Path(__file__).parents[3]
 _BEYOND_THE_API = ("opentelemetry.sdk", "opentelemetry.exporter", "opentelemetry.instrumentation", "azure.monitor")
 _LOADED = f"print(*sorted(name for name in sys.modules if name.startswith({_BEYOND_THE_API})))"
-_STAMP = "from shared.platform.observability import spans\nwith spans.span('a_test'): print(spans.trace_property())"
+_STAMP = "from shared.platform import telemetry\nwith telemetry.span('a_test'): print(telemetry.trace_property())"
 # Exits at once, because the exporters would try to reach their endpoint.
 _EXIT = "sys.stdout.flush(); os._exit(0)"
 _INSIGHTS = "InstrumentationKey=0b5be3f6-6b0a-4f0e-9d0e-6a1f6f3c2b11;IngestionEndpoint=http://127.0.0.1:9/"
@@ -69,6 +69,6 @@ def test_with_an_endpoint_opentelemetry_is_imported() -> None:
 def test_without_telemetry_items_have_no_trace() -> None:
     traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
-    with spans.span("create_post", caller=traceparent):
-        assert spans.trace_property() == {}
-        assert spans.current_traceparent() == traceparent
+    with telemetry.span("create_post", caller=traceparent):
+        assert telemetry.trace_property() == {}
+        assert telemetry.current_traceparent() == traceparent

@@ -7,8 +7,8 @@ import uuid
 
 from tests.api import Api
 from tests.blog import Blog
-from tests.platform.observability.following import has_comment, in_feed, new_traceparent, span_of
-from tests.platform.observability.sink import CLIENT, INTERNAL, ReceivedSpan, TelemetrySink
+from tests.platform.telemetry.following import has_comment, in_feed, new_traceparent, span_of
+from tests.platform.telemetry.sink import CLIENT, INTERNAL, ReceivedSpan, TelemetrySink
 from tests.polling import eventually
 
 

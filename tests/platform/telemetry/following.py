@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 
 from tests.api import Api
-from tests.platform.observability.sink import ReceivedSpan, TelemetrySink
+from tests.platform.telemetry.sink import ReceivedSpan, TelemetrySink
 from tests.polling import eventually
 
 

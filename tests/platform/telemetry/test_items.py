@@ -9,8 +9,8 @@ from opentelemetry.sdk.trace import TracerProvider
 
 from management.verify import verify_within
 from shared.data.blog import Blog as ManagedBlog
+from shared.platform import telemetry
 from shared.platform.deliveries.delivery import run_delivery
-from shared.platform.observability import spans
 from shared.propagation.change_feeds import POSTS_CHANGE_FEED
 from tests.api import Api
 from tests.blog import Blog
@@ -20,14 +20,14 @@ OLD = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
 
 @pytest.fixture
-def telemetry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def tracing(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Telemetry of this process, without an exporter."""
-    monkeypatch.setattr(spans, "tracer", TracerProvider(shutdown_on_exit=False).get_tracer("blog"))
-    with spans.span("a_test"):
+    monkeypatch.setattr(telemetry, "tracer", TracerProvider(shutdown_on_exit=False).get_tracer("blog"))
+    with telemetry.span("a_test"):
         yield
 
 
-@pytest.mark.usefixtures("telemetry")
+@pytest.mark.usefixtures("tracing")
 async def test_change_feed_functions_stop_writing(blog: Blog) -> None:
     author = a_user()
     post = a_post(author)
@@ -45,7 +45,7 @@ async def test_change_feed_functions_stop_writing(blog: Blog) -> None:
     assert "traceparent" not in copy
 
 
-@pytest.mark.usefixtures("telemetry")
+@pytest.mark.usefixtures("tracing")
 async def test_a_copy_is_current_whatever_trace_its_post_has(blog: Blog) -> None:
     author = a_user()
     post = a_post(author)

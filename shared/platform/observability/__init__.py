@@ -1,1 +1,0 @@
-"""Spans, metrics and the log. Exporters and span processors handle the spans."""
