@@ -179,18 +179,18 @@ class Repairs:
             return
         # `verify` reports a username that is taken. Another write of the reservation comes from the user or a release.
         with suppress(UsernameTaken, ConditionFailed, ItemMissing):
+            key = username_reservations.reservation_id(user["username"])
             try:
-                reserved = await username_reservations.reserve(users, user["username"], user_id, name_version(user))
+                await username_reservations.reserve(users, user["username"], user_id, name_version(user))
             except ItemDamaged:
-                key = username_reservations.reservation_id(user["username"])
                 held = await users.read_latest(key, key)
                 if held is None or not username_reservations.fault_of(held):
                     return  # its owner is damaged, or it has changed since
                 await users.delete(key, key, etag=held["_etag"])
-                reserved = await username_reservations.reserve(users, user["username"], user_id, name_version(user))
-            if "ttl" in reserved.item:
-                permanent = {name: value for name, value in reserved.item.items() if name != "ttl"}
-                await users.replace(permanent, etag=reserved.item["_etag"])
+                await username_reservations.reserve(users, user["username"], user_id, name_version(user))
+            held = await users.read_latest(key, key)
+            if held is not None and held.pop("ttl", None) is not None:
+                await users.replace(held, etag=held["_etag"])
 
     async def _delete(self, container: Container, item: Item, key: str) -> None:
         with suppress(ConditionFailed, ItemMissing):

@@ -16,14 +16,13 @@ from __future__ import annotations
 
 import unicodedata
 from contextlib import suppress
-from dataclasses import dataclass
 
 from shared.errors import UsernameTaken
 from shared.models.user import User, is_deleted, name_version
 from shared.platform.database.container import Container, patch_of
 from shared.platform.database.refusals import ConditionFailed, ItemExists, ItemMissing
 from shared.platform.errors import DatabaseUnavailable, ItemDamaged
-from shared.platform.models import Item, is_item_id
+from shared.platform.models import Item, integer_of, is_item_id
 from shared.platform.telemetry import private_prefixes
 
 TYPE = "username"
@@ -55,20 +54,15 @@ def reservation_item(username: str, user_id: str, name_version: int) -> Item:
     return {"id": key, "userId": key, "type": TYPE, "username": username, **owner}
 
 
-@dataclass(frozen=True)
-class Reservation:
-    """A reservation as stored; `fresh` unless this user already held it."""
+async def reserve(users: Container, username: str, user_id: str, name_version: int) -> Item | None:
+    """Reserve a username: one write, or two and two point reads. Raises UsernameTaken, DatabaseUnavailable.
 
-    item: Item
-    fresh: bool
-
-
-async def reserve(users: Container, username: str, user_id: str, name_version: int) -> Reservation:
-    """Reserve a username: one write, or two and two point reads. Raises UsernameTaken, DatabaseUnavailable."""
+    Returns the reservation for `give_back`, or None if the user already held it: another command can rely on it.
+    """
     wanted = reservation_item(username, user_id, name_version)
     for _ in range(RESERVE_ATTEMPTS):
         with suppress(ItemExists):
-            return Reservation(await users.create(wanted), fresh=True)
+            return await users.create(wanted)
         # The existing reservation may change between the read and the write.
         with suppress(ConditionFailed, ItemMissing):
             return await _take_over(users, wanted)
@@ -93,49 +87,28 @@ def fault_of(reservation: Item) -> str:
     return next((f"{name} must be a whole number" for name, value in numbers.items() if type(value) is not int), "")
 
 
-async def _take_over(users: Container, wanted: Item) -> Reservation:
+async def _take_over(users: Container, wanted: Item) -> Item | None:
     """Raises UsernameTaken; ItemMissing, ConditionFailed if the reservation changed concurrently."""
-    held = await read_reservation(users, wanted["id"])
+    held: Item | None = await read_reservation(users, wanted["id"])
     if held is None:
         raise ItemMissing
     owner = await users.read_latest(held["ownerId"], held["ownerId"])
     is_owners = held["ownerId"] == wanted["ownerId"]
     if is_owners and owner is not None and name_version(owner) >= wanted["nameVersion"]:
-        return Reservation(held, fresh=False)  # a retry: the user was written
+        return None  # a retry: the user was written
     if not is_owners:
         held = await claim_abandoned(users, held, owner)
     if held is None:
         raise UsernameTaken(wanted["username"])
-    return Reservation(await users.replace(wanted, etag=held["_etag"]), fresh=not is_owners)
+    replaced = await users.replace(wanted, etag=held["_etag"])
+    return None if is_owners else replaced
 
 
-def is_abandoned(reservation: Item, owner: Item | None, now_s: float) -> bool:
+def is_abandoned(reservation: Item, owner: Item | None, now_s: float | None = None) -> bool | None:
     """Return whether the owner, as read after the reservation, neither has the username nor is about to get it.
 
+    None if only the age shows it, because a command that has not written its user yet is running or has crashed.
     `now_s` must be a time of the database, like `_ts`. Raises ItemDamaged.
-    """
-    given_up = _is_given_up(reservation, owner)
-    return now_s - _reserved_s(reservation) >= ABANDONED_AFTER_S if given_up is None else given_up
-
-
-async def claim_abandoned(users: Container, reservation: Item, owner: Item | None) -> Item | None:
-    """Return the reservation as it is now if it is abandoned, otherwise None: at most one write.
-
-    A host's clock can be wrong, and only a write shows the time of the database, as the `_ts` that it sets. It keeps
-    the first `_ts` as `reservedTs`. Raises ItemDamaged; ItemMissing, ConditionFailed if the reservation has changed.
-    """
-    given_up = _is_given_up(reservation, owner)
-    if given_up is not None:
-        return reservation if given_up else None
-    since = patch_of({"reservedTs": _reserved_s(reservation)})
-    touched = await users.patch(reservation["id"], reservation["id"], since, etag=reservation["_etag"])
-    return touched if is_abandoned(touched, owner, now_s=touched["_ts"]) else None
-
-
-def _is_given_up(reservation: Item, owner: Item | None) -> bool | None:
-    """Return whether the owner was renamed or deleted since. None if only the age of the reservation shows it.
-
-    A command that has not written its user yet is running or has crashed. Raises ItemDamaged.
     """
     if owner is not None:
         if is_deleted(owner):
@@ -144,24 +117,36 @@ def _is_given_up(reservation: Item, owner: Item | None) -> bool | None:
             return False
         if name_version(owner) > reservation["nameVersion"]:
             return True
-    return None
+    return None if now_s is None else now_s - _reserved_s(reservation) >= ABANDONED_AFTER_S
+
+
+async def claim_abandoned(users: Container, reservation: Item, owner: Item | None) -> Item | None:
+    """Return the reservation as it is now if it is abandoned, otherwise None: at most one write.
+
+    Raises ItemDamaged; ItemMissing, ConditionFailed if the reservation has changed.
+    """
+    abandoned = is_abandoned(reservation, owner)
+    if abandoned is None:
+        # A host's clock can be wrong. A write shows the time of the database, as `_ts`, so it keeps the first one.
+        since = patch_of({"reservedTs": _reserved_s(reservation)})
+        reservation = await users.patch(reservation["id"], reservation["id"], since, etag=reservation["_etag"])
+        abandoned = is_abandoned(reservation, owner, now_s=reservation["_ts"])
+    return reservation if abandoned else None
 
 
 def _reserved_s(reservation: Item) -> int:
-    """Return when the owner wrote the reservation, as a time of the database in seconds."""
-    since: int = reservation["reservedTs"] if "reservedTs" in reservation else reservation["_ts"]
-    return since
+    """Return when the owner wrote the reservation, by the clock of the database."""
+    return integer_of(reservation, "reservedTs", default=reservation["_ts"])
 
 
-async def give_back(users: Container, reservation: Reservation, owner: Item | None) -> None:
-    """Undo a fresh reservation, unless its owner has the username or it has changed since: one write.
+async def give_back(users: Container, reservation: Item | None, owner: Item | None) -> None:
+    """Delete a reservation that is not needed after all, unless it has changed since, or its owner has the username.
 
     `owner` is the user as stored, also if they are deleted.
     """
-    item = reservation.item
-    if reservation.fresh and (owner is None or reservation_id(owner["username"]) != item["id"]):
+    if reservation is not None and (owner is None or reservation_id(owner["username"]) != reservation["id"]):
         with suppress(ConditionFailed, ItemMissing):
-            await users.delete(item["id"], item["id"], etag=item["_etag"])
+            await users.delete(reservation["id"], reservation["id"], etag=reservation["_etag"])
 
 
 async def names_held(users: Container, owner_id: str) -> list[str]:
@@ -174,16 +159,13 @@ async def names_held(users: Container, owner_id: str) -> list[str]:
 async def release(users: Container, username: str, user: Item) -> None:
     """Delete the reservation of a former username: one point read and one write.
 
-    Keeps it if it is someone else's or the user's again. Raises DatabaseUnavailable if every attempt fails.
+    Keeps it if it is someone else's or the user's again. Raises ItemDamaged, and DatabaseUnavailable if every attempt
+    fails.
     """
     key = reservation_id(username)
-    if key == reservation_id(user["username"]):
-        return
     for _ in range(RESERVE_ATTEMPTS):
         held = await read_reservation(users, key)
-        if held is None or held["ownerId"] != user["id"]:
-            return
-        if not is_deleted(user) and held["nameVersion"] >= name_version(user):
+        if held is None or held["ownerId"] != user["id"] or not is_abandoned(held, user):
             return
         with suppress(ConditionFailed):  # taken over or taken back: read again
             with suppress(ItemMissing):
