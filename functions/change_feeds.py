@@ -9,10 +9,9 @@ import azure.functions as func
 
 from shared.containers import LEASES
 from shared.data.blog import Blog, open_blog
-from shared.platform.deliveries.change_feed import ChangeFeed
+from shared.platform.deliveries.change_feed import ChangeFeed, change_feed_trigger
 from shared.platform.deliveries.delivery import run_delivery
 from shared.platform.deliveries.pacing import TURN_S, Pace
-from shared.platform.deliveries.trigger import change_feed_trigger
 from shared.propagation.change_feeds import POSTS_CHANGE_FEED, USERS_CHANGE_FEED
 from shared.propagation.posts import handle_changed_posts
 from shared.propagation.users import handle_changed_users

@@ -11,7 +11,7 @@ from shared.errors import CommentNotFound, PostNotFound, UserNotFound
 from shared.models.comment import Comment, NewComment
 from shared.platform.errors import IdempotencyKeyReused, VersionMismatch
 from shared.platform.http.calls import QUERY, Call
-from shared.platform.http.responses import Response, created_response, no_content, page_response
+from shared.platform.http.responses import Response, no_content, page_response, resource_response
 
 bp = func.Blueprint()
 
@@ -28,7 +28,7 @@ async def create_comment(call: Call[NewComment]) -> Response:
     """
     blog, post_id, key = await open_blog(), call.path["postId"], call.idempotency_key
     comment = await comments.create_comment(blog, post_id, call.body, idempotency_key=key)
-    return created_response(Comment, comment, f"/api/posts/{post_id}/comments/{comment['id']}")
+    return resource_response(Comment, comment, location=f"/api/posts/{post_id}/comments/{comment['id']}")
 
 
 @bp.route(route="api/posts/{postId}/comments/{commentId}", methods=["DELETE"])

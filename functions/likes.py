@@ -11,7 +11,7 @@ from shared.errors import PostNotFound, UserNotFound
 from shared.models.like import Like, NewLike
 from shared.platform.errors import VersionMismatch
 from shared.platform.http.calls import QUERY, Call
-from shared.platform.http.responses import Response, created_response, no_content, page_response, resource_response
+from shared.platform.http.responses import Response, no_content, page_response, resource_response
 
 bp = func.Blueprint()
 
@@ -28,7 +28,7 @@ async def create_like(call: Call[NewLike]) -> Response:
     like, is_new = await likes.create_like(blog, post_id, call.body)
     if not is_new:
         return resource_response(Like, like)
-    return created_response(Like, like, f"/api/posts/{post_id}/likes/{like['userId']}")
+    return resource_response(Like, like, location=f"/api/posts/{post_id}/likes/{like['userId']}")
 
 
 @bp.route(route="api/posts/{postId}/likes/{userId}", methods=["DELETE"])

@@ -11,7 +11,7 @@ from shared.errors import PostNotFound, UserNotFound
 from shared.models.post import NewPost, Post, PostChanges
 from shared.platform.errors import IdempotencyKeyReused, VersionMismatch
 from shared.platform.http.calls import QUERY, Call
-from shared.platform.http.responses import Response, created_response, no_content, page_response, resource_response
+from shared.platform.http.responses import Response, no_content, page_response, resource_response
 
 bp = func.Blueprint()
 
@@ -26,7 +26,7 @@ async def create_post(call: Call[NewPost]) -> Response:
     """
     blog = await open_blog()
     post = await posts.create_post(blog, call.body, idempotency_key=call.idempotency_key)
-    return created_response(Post, post, f"/api/posts/{post['id']}")
+    return resource_response(Post, post, location=f"/api/posts/{post['id']}")
 
 
 @bp.route(route="api/posts/{postId}", methods=["PUT"])

@@ -12,7 +12,7 @@ from shared.models.user import NewUser, User, UserChanges
 from shared.platform.errors import IdempotencyKeyReused, VersionMismatch
 from shared.platform.http.callers import BackEnd
 from shared.platform.http.calls import QUERY, Call
-from shared.platform.http.responses import Response, created_response, no_content, resource_response
+from shared.platform.http.responses import Response, no_content, resource_response
 
 bp = func.Blueprint()
 
@@ -33,7 +33,7 @@ async def create_user(call: Call[NewUser]) -> Response:
         user = await users.create_user(blog.users, call.body, idempotency_key=key)
     else:
         user = await users.register_user(blog.users, call.body, user_id=str(caller.user), idempotency_key=key)
-    return created_response(User, user, f"/api/users/{user['id']}")
+    return resource_response(User, user, location=f"/api/users/{user['id']}")
 
 
 @bp.route(route="api/users/{userId}", methods=["PUT"])

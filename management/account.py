@@ -33,9 +33,9 @@ class PacedTransport(SessionTransport):
         super().__init__()
         self._pace = Pace(ru_per_item=2)  # most are point reads
 
-    async def _send(self, request: Any, **options: Any) -> Any:
+    async def _send(self, *arguments: Any, **options: Any) -> Any:
         async with self._pace.transaction(items=1):
-            return await super()._send(request, **options)
+            return await super()._send(*arguments, **options)
 
 
 @asynccontextmanager

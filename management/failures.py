@@ -1,4 +1,4 @@
-"""List and replay the changes that change-feed functions failed to handle (shared/platform/deliveries/failures.py).
+"""List and replay the changes that change-feed functions failed to handle (shared/platform/deliveries/delivery.py).
 
 A replay passes the item's current state to the function, then deletes the failure unless a newer one has replaced it.
 If the function fails again, it stores the new error. Replays can be interrupted, repeated, and run concurrently. At

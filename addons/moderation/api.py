@@ -14,11 +14,11 @@ from addons.moderation.roles import ModeratorEndpoint
 from shared.data.blog import open_blog
 from shared.endpoints import Endpoint
 from shared.errors import CommentNotFound, PostNotFound, UserNotFound
-from shared.models.base import check_text
+from shared.models.characters import check_text
 from shared.platform.errors import Forbidden, MalformedRequest, VersionMismatch
 from shared.platform.http.calls import QUERY, Call
 from shared.platform.http.problems import PROBLEMS, Problem
-from shared.platform.http.responses import Response, created_response, no_content, page_response, resource_response
+from shared.platform.http.responses import Response, no_content, page_response, resource_response
 
 bp = func.Blueprint()
 
@@ -141,7 +141,7 @@ async def _report(call: Call[NewReport], comment_id: str | None) -> Response:
     blog, moderation = await open_blog(), await open_moderation()
     report, is_new = await reports.create_report(blog, moderation, call.path["postId"], comment_id, call.body)
     if is_new:
-        return created_response(Report, report, f"/api/reports/{report['id']}")
+        return resource_response(Report, report, location=f"/api/reports/{report['id']}")
     return resource_response(Report, report)
 
 

@@ -10,7 +10,8 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from shared.models.base import UserId, check_text
+from shared.models.base import UserId
+from shared.models.characters import check_text
 from shared.platform.models import Date, Item, RequestModel, Resource, iso_utc
 
 REASON_LENGTH: Final = 500

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, get_args
 
 from addons.search.index import LANGUAGE
 from addons.search.stop_words import stop_words
-from shared.models.base import check_text
+from shared.models.characters import check_text
 from shared.models.comment import Comment
 from shared.models.post import Post
 from shared.platform.data.pages import Cursor, cursor_after

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
-from shared.models.characters import cluster_ends, has_crowded_letter, has_invisible, is_blank
+from shared.models.characters import check_text, cluster_ends, has_invisible
 from shared.models.summary import plain_text
 from shared.platform.models import EMPTY, Resource
 
@@ -28,8 +28,6 @@ COMMENT_LENGTH = 5_000
 
 _NOT_A_NAME = "Use only letters, digits, “_”, “-” and “.”."
 _ASCII_NAME = re.compile("[A-Za-z0-9_.-]*")
-# HTML and XML 1.0 have no form for these (https://www.w3.org/TR/xml/#charsets). Forms end lines with CR LF.
-_NOT_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]|\r(?!\n)")
 
 
 class ItemOfPost(Resource):
@@ -90,20 +88,6 @@ def _check_international_username(value: str) -> str:
     if length > USERNAME_LENGTH[1] or len(normal.casefold()) > USERNAME_CODE_POINTS:
         raise ValueError(f"This is too long. Use at most {USERNAME_LENGTH[1]} characters; some count as several.")
     return value
-
-
-def check_text(value: str) -> str:
-    """Return the text in NFC, in which texts that readers take for equal are equal.
-
-    It needs a visible character, and no control character that is not white space. Raises ValueError.
-    """
-    if match := _NOT_TEXT.search(value):
-        raise ValueError(f"This has the control character U+{ord(match[0]):04X}. Remove it.")
-    if is_blank(value):
-        raise ValueError(EMPTY)
-    if has_crowded_letter(value):
-        raise ValueError("A letter has too many accents. Remove some.")
-    return unicodedata.normalize("NFC", value)
 
 
 def _check_content(value: str) -> str:

@@ -1,12 +1,17 @@
-"""Characters as readers see them: grapheme clusters, and characters that are not shown."""
+"""Texts as readers see them: grapheme clusters, and characters that are not shown or not allowed."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+from shared.platform.models import EMPTY
+
+# HTML and XML 1.0 have no form for these (https://www.w3.org/TR/xml/#charsets). Forms end lines with CR LF.
+_NOT_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]|\r(?!\n)")
 _VISIBLE = re.compile("[!-~]")
 # https://www.unicode.org/reports/tr29/#Grapheme_Cluster_Boundaries
 _CLUSTER = r"\X"
@@ -33,9 +38,18 @@ def has_invisible(text: str) -> bool:
     return _compiled(_IGNORABLE).search(text) is not None
 
 
-def has_crowded_letter(text: str) -> bool:
-    """Return whether a letter of the text has more than 30 marks."""
-    return not text.isascii() and _compiled(_CROWDED).search(text) is not None
+def check_text(value: str) -> str:
+    """Return the text in NFC, in which texts that readers take for equal are equal.
+
+    It needs a visible character, and no control character that is not white space. Raises ValueError.
+    """
+    if match := _NOT_TEXT.search(value):
+        raise ValueError(f"This has the control character U+{ord(match[0]):04X}. Remove it.")
+    if is_blank(value):
+        raise ValueError(EMPTY)
+    if not value.isascii() and _compiled(_CROWDED).search(value):
+        raise ValueError("A letter has too many accents. Remove some.")
+    return unicodedata.normalize("NFC", value)
 
 
 @cache

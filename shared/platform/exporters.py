@@ -14,7 +14,7 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
-from shared.platform.name import NAME
+from shared.platform import NAME
 from shared.platform.settings import SettingsError
 from shared.platform.telemetry import KEPT
 

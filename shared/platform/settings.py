@@ -17,7 +17,7 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from shared.platform.name import NAME
+from shared.platform import NAME
 
 # How the names of settings start.
 _PREFIX = f"{NAME.upper()}_"

@@ -23,7 +23,7 @@ from opentelemetry.trace import Link, Span, SpanContext, SpanKind, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 from opentelemetry.util.types import Attributes
 
-from shared.platform.name import NAME
+from shared.platform import NAME
 
 # The starts of partition keys and IDs that contain personal data, such as `email:`. Neither spans nor the log contain
 # what follows. An app adds its own.
@@ -112,11 +112,11 @@ def span(
     # One link per writer with the number of its items, because most changes of a delivery can have the same one.
     counts = Counter(map(str, links)).items()
     writers = [Link(linked, {ITEMS: n}) for text, n in counts if (linked := _context_of(text)).is_valid]
-    # Without the current context, an invalid `caller` would start a trace of its own.
-    invoked = _context_of(str(caller))
     decided = None
     if _host_records.get() is None:
+        invoked = _context_of(str(caller))
         decided = _host_records.set(invoked.trace_flags.sampled or not invoked.is_valid)
+    # Without the current context, an invalid `caller` would start a trace of its own.
     attached = context.attach(_PROPAGATOR.extract({_PROPERTY: str(caller)}, context.get_current()))
     try:
         # The message of an exception can quote input, so only its type is recorded.

@@ -15,13 +15,13 @@ from shared.data.blog import Blog
 from shared.data.username_reservations import names_held, release
 from shared.models.base import DELETED_TTL_S, DELETED_TYPE
 from shared.models.user import User, is_deleted
+from shared.platform import NAME
 from shared.platform.database.container import patch_of
 from shared.platform.database.refusals import ConditionFailed, ItemMissing
 from shared.platform.deliveries.concurrency import for_each
 from shared.platform.deliveries.delivery import handle_each
 from shared.platform.deliveries.pacing import Pace, TurnOver
 from shared.platform.models import Item, string_of
-from shared.platform.name import NAME
 from shared.platform.telemetry import current_traceparent, meter, span, trace_property, writer_of
 from shared.propagation.change_feeds import USERS_CHANGE_FEED
 from shared.propagation.erasure import erase_from_failures, erasure_of

@@ -9,11 +9,15 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from shared.errors import PostNotFound
+from shared.models.comment import Comment
 from shared.platform.database.container import Container
+from shared.platform.database.refusals import ItemExists, ScriptFailed
 from shared.platform.models import Item
 from shared.settings import TransactionMode
 from shared.transactions.group_commit import GroupCommit
-from shared.transactions.procedures import add_by_procedure
+
+_NOT_FOUND, _EXISTS = 404, 409
 
 
 @dataclass(frozen=True)
@@ -33,3 +37,21 @@ def transactions(mode: TransactionMode) -> Transactions:
     if mode == "procedure":
         return Transactions(add_by_procedure, front_page_trigger="truncateFeed", rename_procedure="updateUsernames")
     return Transactions(GroupCommit().add)  # without group commit: add_item
+
+
+async def add_by_procedure(posts: Container, item: Item, record: Item | None = None) -> Item:
+    """One stored procedure (stored_procedures/README.md). It has the same results and errors as `add_item`."""
+    procedure, parameters = (
+        ("createComment", (item, record)) if item["type"] == Comment.TYPE else ("createLike", (item,))
+    )
+    try:
+        created: Item = await posts.execute(procedure, item["postId"], *parameters)
+    except ScriptFailed as failure:
+        if failure.number == _NOT_FOUND:
+            raise PostNotFound(item["postId"]) from failure
+        if failure.number == _EXISTS:
+            # The caller reads what exists, and the SDK keeps no session token of a script that fails.
+            await posts.catch_up(item["postId"])
+            raise ItemExists from failure
+        raise
+    return created

@@ -34,10 +34,11 @@ async def add_item(posts: Container, item: Item, record: Item | None = None) -> 
     unknown; any other error means that nothing was written.
     """
     post_id, differences, post = item["postId"], {COUNTS[item["type"]]: 1}, None
+    creations: list[Operation] = [("create", (new,)) for new in (item, record) if new is not None]
     for _ in range(COMMIT_ROUNDS):
         counting = count_patch(post_id, differences, post)
         try:
-            _, created, *_ = await posts.batch(post_id, [counting, *creations(item, record)])
+            _, created, *_ = await posts.batch(post_id, [counting, *creations])
         except BatchRefused as refused:
             if refused.index != COUNTING:
                 raise refused.reason from refused  # ItemExists
@@ -115,11 +116,6 @@ def expiries(items: Sequence[Item]) -> list[Operation]:
     """
     expiry = patch_of({"ttl": _TTL_S, **trace_property()})
     return [("patch", (item["id"], expiry), {"if_match_etag": item["_etag"]}) for item in items]
-
-
-def creations(item: Item, record: Item | None) -> list[Operation]:
-    """Return the operations that create an item and its record, if it has one."""
-    return [("create", (new,)) for new in (item, record) if new is not None]
 
 
 def count_patch(post_id: str, differences: Mapping[str, int], post: Item | None = None) -> Operation:

@@ -20,7 +20,7 @@ from shared.platform.database.scope import Scope, current_scope, deadline, reque
 from shared.platform.errors import DatabaseThrottled, DatabaseUnavailable
 from shared.platform.models import Item
 from shared.platform.telemetry import current_traceparent, span
-from shared.transactions.batches import COUNTING, COUNTS, add_item, count_patch, creations
+from shared.transactions.batches import COUNTING, COUNTS, add_item, count_patch
 
 # A batch is limited to 100 operations and 2 MB; a comment can have 60 KB as JSON.
 GROUP_LIMIT: Final = 30
@@ -156,8 +156,8 @@ async def _write(posts: Container, post_id: str, commands: Sequence[_Command]) -
     group = list({command.item["id"]: command for command in reversed(commands)}.values())
     while group:
         differences = Counter(COUNTS[command.item["type"]] for command in group)
-        written = [(new, command) for command in group for new in creations(command.item, command.record)]
-        operations = [count_patch(post_id, differences), *(operation for operation, _ in written)]
+        written = [(new, command) for command in group for new in (command.item, command.record) if new is not None]
+        operations = [count_patch(post_id, differences), *(("create", (new,)) for new, _ in written)]
         try:
             _, *results = await posts.batch(post_id, operations)
         except BatchRefused as refused:

@@ -19,7 +19,7 @@ from shared.data.blog import Blog as ManagedBlog
 from shared.data.posts import delete_post
 from shared.data.username_reservations import reservation_item
 from shared.models.post import short_form
-from shared.platform.deliveries.failures import keep_failure
+from shared.platform.deliveries.delivery import keep_failure
 from shared.platform.http.callers import BackEnd
 from shared.platform.models import Item
 from shared.propagation import copies

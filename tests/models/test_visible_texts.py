@@ -8,7 +8,8 @@ import unicodedata
 import pytest
 from pydantic import ValidationError
 
-from shared.models.base import POST_BYTES, check_text
+from shared.models.base import POST_BYTES
+from shared.models.characters import check_text
 from shared.models.comment import NewComment
 from shared.models.post import NewPost, PostChanges
 from shared.platform.models import EMPTY

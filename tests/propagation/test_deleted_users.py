@@ -37,7 +37,7 @@ from shared.models.post import NewPost
 from shared.models.user import NewUser, User, UserChanges
 from shared.platform.database.container import Container, Operation
 from shared.platform.database.refusals import BatchRefused, ConditionFailed
-from shared.platform.deliveries.failures import keep_failure
+from shared.platform.deliveries.delivery import keep_failure
 from shared.platform.errors import DatabaseUnavailable, NoProgress, VersionMismatch
 from shared.platform.http.callers import BackEnd
 from shared.platform.models import Item

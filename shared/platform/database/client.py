@@ -10,11 +10,11 @@ from typing import Any
 from async_lru import alru_cache
 from azure.cosmos.aio import ContainerProxy, CosmosClient
 
+from shared.platform import NAME
 from shared.platform.database.container import Container
 from shared.platform.database.refusals import database_errors
 from shared.platform.database.retries import SILENCE_S, THROTTLE_RETRIES, THROTTLE_WAIT_S
 from shared.platform.database.transport import SessionTransport
-from shared.platform.name import NAME
 from shared.platform.settings import Settings, settings
 
 

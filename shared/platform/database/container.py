@@ -32,7 +32,7 @@ from shared.platform.database.sdk_gaps import (
     require_text,
     retry_conflicts,
 )
-from shared.platform.database.sessions import Session, confirmed
+from shared.platform.database.sessions import Session, SessionNotConfirmed
 from shared.platform.models import Item
 
 # One operation of a transactional batch, as the SDK takes it: name, arguments, options.
@@ -187,7 +187,11 @@ class Container:
             return scope.session
 
         with database_errors(*expected, container=self.proxy.id):
-            return await confirmed(attempt, ask_primary)
+            try:
+                return await attempt()
+            except SessionNotConfirmed as refused:
+                await refused.session.confirm(refused.rid, ask_primary)
+                return await attempt()
 
     async def query_across(self, text: str, parameters: Mapping[str, Any], *, page_size: int) -> AsyncIterator[Any]:
         """Query all partitions, page by page. Not for API requests: the charge grows with the container."""

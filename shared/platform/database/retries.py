@@ -22,7 +22,7 @@ share has a shorter deadline, so that its error still reaches them.
 
 A delivery of changes has a deadline, too (the setting `DELIVERY_DEADLINE_S`). If it passes or the database fails, the
 host repeats the delivery without limit. Otherwise, its changes would be lost. A change that fails for another reason
-goes to `failures` (shared/platform/deliveries/failures.py).
+goes to `failures` (shared/platform/deliveries/delivery.py).
 """
 
 from __future__ import annotations

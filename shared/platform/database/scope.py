@@ -13,10 +13,9 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-from shared.platform import telemetry
+from shared.platform import NAME, telemetry
 from shared.platform.database.sessions import Session
 from shared.platform.errors import DatabaseThrottled, DatabaseUnavailable
-from shared.platform.name import NAME
 
 _THROTTLED = 429
 _DEFAULT_RETRY_AFTER_S = 1.0

@@ -8,8 +8,8 @@ enters the session that the SDK keeps for the process.
 
 1. `Session.send` sends the read again after a short wait. The SDK never sees this response to a client's token, because
    it would forget the tokens of the whole process.
-2. A token from a client can be forged or from a restored database, and would hold up the request. `confirmed` therefore
-   asks the primary first, which has every acknowledged write of a partition, and replaces a token that is ahead of it.
+2. A token from a client can be forged or from a restored database, and would hold up the request. `Session.confirm`
+   therefore asks the primary first, which has every acknowledged write, and replaces a token that is ahead of it.
 3. If no replica reaches the token in time, the API raises DatabaseUnavailable. A page, whose reader cannot change the
    token, is read again without it (`with_or_without_token`).
 """
@@ -52,18 +52,16 @@ class Session:
 
     def __init__(self) -> None:
         self._progress: dict[tuple[str, str], str] = {}
-        self._is_from_client = False
         # Whether the client's token, if there is one, is neither ahead of the primary nor dropped.
         self.has_valid_token = False
-        # The containers whose progress the primary has confirmed.
-        self._confirmed: set[str] = set()
+        # The containers whose tokens come from the client, and the primary has not confirmed any.
+        self._doubtful: set[str] = set()
         self._confirming = asyncio.Lock()
 
     @classmethod
     def parse(cls, header: str) -> Session:
         """Parse the header of a request: tokens joined by commas, or nothing. Raises MalformedRequest."""
         session = cls()
-        session._is_from_client = True
         try:
             if len(header) > SESSION_HEADER_LENGTH:
                 raise ValueError(len(header))
@@ -73,6 +71,7 @@ class Session:
                         raise ValueError(entry)
         except ValueError as error:
             raise MalformedRequest(f"{SESSION_HEADER} is invalid; send the last one unchanged, or none.") from error
+        session._doubtful = {rid for rid, _ in session._progress}
         session.has_valid_token = bool(session._progress)
         return session
 
@@ -91,12 +90,13 @@ class Session:
         matches = [_RANGE_TOKEN.fullmatch(token) for token in tokens.split(",")]
         for match in matches:
             if match:
-                self._add((rid, match[1]), match[2])
+                key, progress = (rid, match[1]), match[2]
+                self._progress[key] = max(progress, self._progress.pop(key, progress), key=_order)
         return all(matches)
 
     def update(self, other: Session) -> None:
-        for key, progress in other._progress.items():
-            self._add(key, progress)
+        for (rid, range_id), progress in other._progress.items():
+            self.add(rid, f"{range_id}:{progress}")
 
     def tokens_of(self, rid: str) -> str:
         """Return the session tokens of a container in the database's format."""
@@ -120,7 +120,7 @@ class Session:
             self.add(rid, response.headers.get(SESSION_HEADER, ""))
             if (response.status_code, response.headers.get("x-ms-substatus")) != (404, "1002"):
                 return response
-            if known and self._is_doubtful(rid):
+            if known and rid in self._doubtful:
                 raise SessionNotConfirmed(self, rid)
             if attempt < SESSION_RETRIES:
                 await asyncio.sleep(SESSION_WAIT_S * 2**attempt)
@@ -131,12 +131,12 @@ class Session:
     async def confirm(self, rid: str, ask_primary: Callable[[], Awaitable[Session]]) -> None:
         """Replace the progress of the ranges that the primary reports: one read, which concurrent reads share."""
         async with self._confirming:
-            if self._is_doubtful(rid):
+            if rid in self._doubtful:
                 for key, progress in (await ask_primary())._progress.items():
                     if _order(self._progress.get(key, progress)) > _order(progress):
                         self.has_valid_token = False
                     self._progress[key] = progress
-                    self._confirmed.add(key[0])
+                    self._doubtful.discard(key[0])
 
     async def with_or_without_token(self, read: Callable[[], Awaitable[T]]) -> T:
         """Run reads. If the database is unavailable, run them again without the token that the client has sent."""
@@ -147,24 +147,8 @@ class Session:
             if not has_token:
                 raise
             self._progress.clear()
-            self._is_from_client = self.has_valid_token = False
+            self.has_valid_token = False
             return await read()
-
-    def _is_doubtful(self, rid: str) -> bool:
-        """Return whether a client sent the tokens of this container, and the primary has not confirmed any."""
-        return self._is_from_client and rid not in self._confirmed
-
-    def _add(self, key: tuple[str, str], progress: str) -> None:
-        self._progress[key] = max(progress, self._progress.pop(key, progress), key=_order)
-
-
-async def confirmed(read: Callable[[], Awaitable[T]], ask_primary: Callable[[], Awaitable[Session]]) -> T:
-    """Run a read in one partition; if necessary, confirm the client's token and run it again."""
-    try:
-        return await read()
-    except SessionNotConfirmed as refused:
-        await refused.session.confirm(refused.rid, ask_primary)
-        return await read()
 
 
 def _decode(token: str) -> str:

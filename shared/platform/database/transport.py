@@ -9,7 +9,6 @@ operations of a batch, and the physical partitions that answered.
 from __future__ import annotations
 
 import json
-import re
 from functools import partial
 from typing import Any
 from urllib.parse import unquote
@@ -18,18 +17,24 @@ from urllib.request import getproxies
 from azure.core.pipeline.transport import AioHttpTransport
 from opentelemetry.trace import Span, SpanKind
 
-from shared.platform import telemetry
+from shared.platform import NAME, telemetry
 from shared.platform.database.scope import current_scope, record_response
 from shared.platform.database.sessions import SESSION_HEADER
-from shared.platform.name import NAME
 
 # Names the container that the client means. The service refuses the request if another one has its name now.
 _RID = "x-ms-cosmos-intended-collection-rid"
 _GONE = 410
-_ITEMS = re.compile(r"/colls/[^/]+/docs(/|$)")
 # Outcomes that the app expects: not modified, not found, exists, condition failed.
 _EXPECTED = {304, 404, 409, 412}
+_READS = ("point read", "query", "query plan", "change feed")
 _OF_ITEMS = {"GET": "point read", "PUT": "replace", "PATCH": "patch", "DELETE": "delete"}
+# By the first of these headers that a request to all items has.
+_OF_CONTAINERS = {
+    "x-ms-cosmos-is-batch-request": "batch",
+    "x-ms-cosmos-is-query-plan-request": "query plan",
+    "x-ms-documentdb-isquery": "query",
+    "x-ms-documentdb-is-upsert": "upsert",
+}
 _KEY_LENGTH = 60
 
 
@@ -43,18 +48,18 @@ class SessionTransport(AioHttpTransport):  # type: ignore[misc]  # untyped
     async def send(self, request: Any, **options: Any) -> Any:
         """Raises SessionNotConfirmed, or DatabaseUnavailable if no replica reaches a token of the request."""
         scope, rid = current_scope(), request.headers.get(_RID)
+        container, kind = container_and_kind(request)
+        send = partial(self._send, request, container, kind, **options)
         if scope is None or rid is None:
-            return await self._send(request, **options)
-        send = partial(self._send, request, **options)
-        return await scope.session.send(request, rid, send, is_read=_is_read(request))
+            return await send()
+        return await scope.session.send(request, rid, send, is_read=kind in _READS)
 
-    async def _send(self, request: Any, **options: Any) -> Any:
+    async def _send(self, request: Any, container: str, kind: str, **options: Any) -> Any:
         """Send once.
 
         After a 410/1002, azure-cosmos 4.17 reads the partition key ranges under a lock. If that read returns 410/1002,
         too, the SDK waits forever for its own lock. Without the sub-status, the read fails instead.
         """
-        container, kind = container_and_kind(request)
         attributes: dict[str, str | int] = {"db.system.name": "azure.cosmosdb", "db.operation.name": kind}
         if container:
             attributes["db.collection.name"] = container
@@ -72,11 +77,6 @@ class SessionTransport(AioHttpTransport):  # type: ignore[misc]  # untyped
         if response.status_code == _GONE and request.url.rstrip("/").endswith("/pkranges"):
             response.headers.pop("x-ms-substatus", None)
         return response
-
-
-def _is_read(request: Any) -> bool:
-    is_query = request.headers.get("Content-Type") == "application/query+json"
-    return (request.method == "GET" or is_query) and bool(_ITEMS.search(request.url))
 
 
 def _describe(span: Span, response: Any, request_units: float) -> None:
@@ -104,29 +104,19 @@ def container_and_kind(request: Any) -> tuple[str, str]:
     parts: list[str] = request.url.rstrip("/").split("/")[3:]
     if len(parts) < 4 or parts[2] != "colls":
         return "", "read of the database" if parts[:1] == ["dbs"] else "read of the account"
-    collection, name, *_ = [*parts[4:], "", ""]
-    return unquote(parts[3]), _kind(request, collection, name)
-
-
-def _kind(request: Any, collection: str, name: str) -> str:
-    headers = request.headers
+    container, (collection, name, *_) = unquote(parts[3]), (*parts[4:], "", "")
     if not collection:
-        return "read of the container"
+        return container, "read of the container"
     if collection == "pkranges":
-        return "read of partition ranges"
+        return container, "read of partition ranges"
     if collection != "docs":
-        return f"stored procedure {unquote(name)}" if name else "list of scripts"
+        return container, f"stored procedure {unquote(name)}" if name else "list of scripts"
     if name:
-        return _OF_ITEMS[request.method]
-    if "x-ms-cosmos-is-batch-request" in headers:
-        return "batch"
-    if "x-ms-cosmos-is-query-plan-request" in headers:
-        return "query plan"
-    if "x-ms-documentdb-isquery" in headers:
-        return "query"
-    if request.method == "GET":
-        return "change feed"
-    return "upsert" if "x-ms-documentdb-is-upsert" in headers else "create"
+        return container, _OF_ITEMS[request.method]
+    for header, kind in _OF_CONTAINERS.items():
+        if header in request.headers:
+            return container, kind
+    return container, "change feed" if request.method == "GET" else "create"
 
 
 def _details(request: Any, kind: str) -> dict[str, str]:

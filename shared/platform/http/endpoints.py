@@ -14,6 +14,7 @@ import azure.functions as func
 from opentelemetry.trace import Span
 from pydantic import BaseModel
 
+from shared.platform import NAME
 from shared.platform.data.pages import Cursor
 from shared.platform.database.retries import REQUEST_DEADLINE_S
 from shared.platform.database.scope import Scope, deadline, request_scope
@@ -31,7 +32,6 @@ from shared.platform.http.calls import QUERY, Call, parse_call
 from shared.platform.http.problems import PROBLEMS, problem_of, problem_response
 from shared.platform.http.responses import http_response
 from shared.platform.models import RequestModel
-from shared.platform.name import NAME
 from shared.platform.telemetry import fail, log, span, without_private
 
 _ERROR, _FAILURE = 400, 500
@@ -118,12 +118,18 @@ class Endpoint:
     async def _run(
         self, handler: Handler, request: func.HttpRequest, request_id: str, recorded: Span, scope: Scope
     ) -> func.HttpResponse:
-        started, function = time.perf_counter(), handler.__name__
+        started, function, has_valid_host = time.perf_counter(), handler.__name__, _has_valid_host(request)
         try:
-            response, problem = await self._try(handler, request, scope), dict[str, str]()
+            problem = dict[str, str]()
+            if not has_valid_host:
+                raise MalformedRequest("The Host header is invalid.")
+            async with deadline(REQUEST_DEADLINE_S):
+                response = await self.respond(handler, request, scope)
         except Exception as error:  # noqa: BLE001 - the edge: maps every failure to a response
             _log_failure(error, function=function, request_id=request_id)
-            response, problem = self._refuse(error, request), {"problem": problem_of(error).code}
+            # A subclass may need a valid URL.
+            response = (self.refuse if has_valid_host else _problem)(error, request)
+            problem = {"problem": problem_of(error).code}
         self._add_headers(response, request, scope)
         charge_ru, status = round(scope.request_units, 2), response.status_code
         recorded.set_attributes({"http.response.status_code": status, f"{NAME}.charge_ru": charge_ru})
@@ -134,16 +140,6 @@ class Endpoint:
         outcome["request_id"] = request_id
         log(logging.INFO, "request", function=function, method=request.method, path=path_of(request), **outcome)
         return response
-
-    async def _try(self, handler: Handler, request: func.HttpRequest, scope: Scope) -> func.HttpResponse:
-        if not _has_valid_host(request):
-            raise MalformedRequest("The Host header is invalid.")
-        async with deadline(REQUEST_DEADLINE_S):
-            return await self.respond(handler, request, scope)
-
-    def _refuse(self, error: Exception, request: func.HttpRequest) -> func.HttpResponse:
-        # `refuse` may need a valid URL.
-        return (self.refuse if _has_valid_host(request) else _problem)(error, request)
 
     def _add_headers(self, response: func.HttpResponse, request: func.HttpRequest, scope: Scope) -> None:
         """Add security, caching, the charge and, to the response of a command, the session."""

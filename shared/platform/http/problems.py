@@ -9,9 +9,8 @@ from typing import Annotated
 import azure.functions as func
 from pydantic import BaseModel, ConfigDict, Field
 
-from shared.platform import errors
+from shared.platform import NAME, errors
 from shared.platform.errors import FieldFault
-from shared.platform.name import NAME
 
 MEDIA_TYPE = "application/problem+json"
 

@@ -50,15 +50,10 @@ class Response:
         return gzip.compress(self.content, compresslevel=6, mtime=0)
 
 
-def resource_response(
-    resource: type[Resource], item: Item, *, status: int = 200, headers: Mapping[str, str] | None = None
-) -> Response:
-    """The resource as it is now."""
+def resource_response(resource: type[Resource], item: Item, *, location: str = "") -> Response:
+    """The resource as it is now: 200, or 201 with its `location` if it is new."""
+    status, headers = (201, {"Location": location}) if location else (200, {})
     return json_response(resource.serialize(item), status=status, etag=resource.entity_tag(item), headers=headers)
-
-
-def created_response(resource: type[Resource], item: Item, location: str) -> Response:
-    return resource_response(resource, item, status=201, headers={"Location": location})
 
 
 def page_response(page: Page[Any], *resources: type[Resource]) -> Response:

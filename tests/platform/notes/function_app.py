@@ -11,14 +11,13 @@ from shared.platform.data.pages import read_page
 from shared.platform.database.client import open_container
 from shared.platform.database.container import patch_of
 from shared.platform.database.refusals import ItemExists
-from shared.platform.deliveries.change_feed import ChangeFeed
+from shared.platform.deliveries.change_feed import ChangeFeed, change_feed_trigger
 from shared.platform.deliveries.delivery import handle_each, run_delivery
-from shared.platform.deliveries.trigger import change_feed_trigger
 from shared.platform.errors import NotFound
 from shared.platform.http.calls import QUERY, Call
 from shared.platform.http.endpoints import Endpoint
 from shared.platform.http.problems import PROBLEMS, Problem
-from shared.platform.http.responses import Response, created_response, page_response
+from shared.platform.http.responses import Response, page_response, resource_response
 from shared.platform.models import Item, RequestModel, Resource, now
 from shared.platform.settings import settings
 
@@ -73,7 +72,7 @@ async def create_note(call: Call[NewNote]) -> Response:
     except ItemExists:
         await require_recorded(notes, record, shelf)
         note = await notes.read(note_id, shelf) or note
-    return created_response(Note, note, f"/api/shelves/{shelf}/notes")
+    return resource_response(Note, note, location=f"/api/shelves/{shelf}/notes")
 
 
 @app.route(route="api/shelves/{shelf}/notes", methods=QUERY)
