@@ -1,4 +1,4 @@
-"""The endpoints of the blog: its errors, its IDs, and who can act as which user.
+"""The endpoints of the blog: its IDs, and who can act as which user.
 
 A caller who signs in acts as their own user only, in every command that names a user in its path or body. Authors edit
 and delete what they have written, and delete the comments on their posts: the commands in shared/data/ check it. A
@@ -13,30 +13,11 @@ from typing import Any, ClassVar
 
 import azure.functions as func
 
-from shared.errors import (
-    AccountDeleted,
-    AlreadyRegistered,
-    CommentNotFound,
-    PostNotFound,
-    TooManyRenames,
-    UsernameTaken,
-    UserNotFound,
-)
+from shared.errors import CommentNotFound, PostNotFound, UserNotFound
 from shared.platform.errors import Forbidden, NotFound
 from shared.platform.http import endpoints
 from shared.platform.http.callers import SignedIn
 from shared.platform.http.calls import Call
-from shared.platform.http.problems import PROBLEMS, Problem
-
-PROBLEMS |= {
-    UserNotFound: Problem(404, "User not found"),
-    PostNotFound: Problem(404, "Post not found"),
-    CommentNotFound: Problem(404, "Comment not found"),
-    UsernameTaken: Problem(409, "Username taken"),
-    AlreadyRegistered: Problem(409, "Already registered"),
-    AccountDeleted: Problem(409, "Account deleted"),
-    TooManyRenames: Problem(429, "Too many renames"),
-}
 
 
 @dataclass(frozen=True)

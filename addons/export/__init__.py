@@ -6,13 +6,10 @@ from types import ModuleType
 
 import azure.functions as func
 
-from shared.platform.http.problems import PROBLEMS, Problem
-
 
 def register(app: func.FunctionApp) -> None:
-    from addons.export import api, user_data
+    from addons.export import api
 
-    PROBLEMS[user_data.TooManyExports] = Problem(429, "Too many exports")
     app.register_functions(api.bp)
 
 

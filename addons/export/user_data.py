@@ -23,7 +23,7 @@ from shared.platform.data.pages import Page, is_readable
 from shared.platform.database.container import Container, patch_of
 from shared.platform.database.refusals import ConditionFailed, ItemExists, ItemMissing
 from shared.platform.database.retries import ENTRY_ATTEMPTS
-from shared.platform.errors import DatabaseUnavailable, MalformedRequest, RetryLater
+from shared.platform.errors import DatabaseUnavailable, MalformedRequest, Problem, RetryLater
 from shared.platform.models import Item, Resource
 
 RESOURCES: Final[dict[str, type[Resource]]] = {each.TYPE: each for each in (User, Post, Comment, Like)}
@@ -43,6 +43,7 @@ _OF_USER = (
 class TooManyExports(RetryLater):
     """The user has asked for their data too often."""
 
+    problem = Problem(429, "Too many exports")
     detail = "You have downloaded your data too often; try again later."
 
 

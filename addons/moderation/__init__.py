@@ -25,7 +25,6 @@ def register(app: func.FunctionApp) -> None:
 
     added_containers.extend(container.definitions())
     erasure_hooks.append(reports.erase_reports_by)
-    api.map_errors()
     pages.extend()
     app.register_functions(api.bp)
     app.register_functions(pages.bp)

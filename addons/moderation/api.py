@@ -17,7 +17,6 @@ from shared.errors import CommentNotFound, PostNotFound, UserNotFound
 from shared.models.characters import check_text
 from shared.platform.errors import Forbidden, MalformedRequest, VersionMismatch
 from shared.platform.http.calls import QUERY, Call
-from shared.platform.http.problems import PROBLEMS, Problem
 from shared.platform.http.responses import Response, no_content, page_response, resource_response
 
 bp = func.Blueprint()
@@ -33,11 +32,6 @@ _BAN: Final[dict[str, Any]] = {
     "ban": {"description": "With `true`, the user cannot register again.", "schema": {"type": "boolean"}}
 }
 _REPORT_ERRORS = (UserNotFound, PostNotFound)
-
-
-def map_errors() -> None:
-    """Add the moderation's error to the table of problem details."""
-    PROBLEMS[ReportNotFound] = Problem(404, "Report not found")
 
 
 @bp.route(route="api/posts/{postId}/reports", methods=["POST"])

@@ -36,7 +36,7 @@ from shared.models.user import is_deleted
 from shared.platform.data.pages import Cursor, Page
 from shared.platform.database.container import Container
 from shared.platform.database.refusals import ConditionFailed, ItemExists, ItemMissing
-from shared.platform.errors import DatabaseUnavailable, ItemDamaged, NotFound, VersionMismatch
+from shared.platform.errors import DatabaseUnavailable, ItemDamaged, NotFound, Problem, VersionMismatch
 from shared.platform.models import Item, is_item_id, now
 from shared.platform.telemetry import log, trace_property
 
@@ -59,6 +59,7 @@ _BY_READER: Final = (
 class ReportNotFound(NotFound):
     """The list of reports has no entry with this ID."""
 
+    problem = Problem(404, "Report not found")
     kind = "report"
 
 

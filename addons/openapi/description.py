@@ -1,4 +1,4 @@
-"""The API described in OpenAPI 3.1, generated from its endpoints, models, and table of problems."""
+"""The API described in OpenAPI 3.1, generated from its endpoints, models, and errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from shared.platform import errors
 from shared.platform.database.sessions import SESSION_HEADER, SESSION_HEADER_LENGTH
 from shared.platform.http.calls import DEFAULT_PAGE, IDEMPOTENCY_KEY_LENGTH, PAGE_LIMIT
 from shared.platform.http.endpoints import Endpoint, endpoint_of
-from shared.platform.http.problems import MEDIA_TYPE, PROBLEMS, ProblemDetails
+from shared.platform.http.problems import MEDIA_TYPE, ProblemDetails
 from shared.platform.models import Resource
 from shared.platform.settings import AuthMode, app_settings
 
@@ -135,10 +135,7 @@ def operations_of(*modules: ModuleType) -> Iterator[ApiOperation]:
 
 
 def describe(operations: Sequence[ApiOperation], auth: AuthMode) -> JsonObject:
-    """The document for these operations and this authentication mode.
-
-    Raises KeyError for an error without a place in the table of problems.
-    """
+    """The document for these operations and this authentication mode."""
     paths: JsonObject = {}
     for operation in operations:
         paths.setdefault("/" + operation.route, {})[operation.method.lower()] = _operation(operation, auth)
@@ -157,10 +154,16 @@ def describe(operations: Sequence[ApiOperation], auth: AuthMode) -> JsonObject:
     }
 
 
-def meaning_of(error: type[Exception]) -> str:
+def known_errors(base: type[errors.AppError] = errors.AppError) -> Iterator[type[errors.AppError]]:
+    """The errors of the app and its add-ons that have a problem of their own."""
+    if "problem" in vars(base):
+        yield base
+    for each in base.__subclasses__():
+        yield from known_errors(each)
+
+
+def meaning_of(error: type[errors.AppError]) -> str:
     """The first paragraph of the error's docstring, on one line."""
-    if error is Exception:
-        return "An unexpected error occurred."
     return " ".join((error.__doc__ or "").partition("\n\n")[0].split())
 
 
@@ -254,9 +257,9 @@ def _success(operation: ApiOperation, status: int) -> JsonObject:
 
 
 def _problems(operation: ApiOperation, auth: AuthMode) -> JsonObject:
-    by_status: dict[int, list[type[Exception]]] = {}
+    by_status: dict[int, list[type[errors.AppError]]] = {}
     for error in _possible_errors(operation, auth):
-        by_status.setdefault(PROBLEMS[error].status, []).append(error)
+        by_status.setdefault(error.problem.status, []).append(error)
     responses = {str(status): _problem(status, group) for status, group in by_status.items()}
     if operation.is_command:
         for response in responses.values():
@@ -266,8 +269,8 @@ def _problems(operation: ApiOperation, auth: AuthMode) -> JsonObject:
     return dict(sorted(responses.items()))
 
 
-def _possible_errors(operation: ApiOperation, auth: AuthMode) -> list[type[Exception]]:
-    possible: list[type[Exception]] = [errors.MalformedRequest, *operation.endpoint.errors]
+def _possible_errors(operation: ApiOperation, auth: AuthMode) -> list[type[errors.AppError]]:
+    possible: list[type[errors.AppError]] = [errors.MalformedRequest, *operation.endpoint.errors]
     if not auth.users_sign_in:
         possible = [error for error in possible if error is not AlreadyRegistered]
     elif operation.needs_caller:
@@ -281,11 +284,11 @@ def _possible_errors(operation: ApiOperation, auth: AuthMode) -> list[type[Excep
         possible += [errors.RequestRefused, errors.DatabaseThrottled, errors.DatabaseUnavailable, errors.ItemDamaged]
         possible += [errors.ItemTooLarge] if operation.endpoint.body is not None else []
         possible += [errors.PartitionFull] if operation.is_command else []
-    return [*possible, Exception]
+    return [*possible, errors.AppError]
 
 
-def _problem(status: int, group: Sequence[type[Exception]]) -> JsonObject:
-    types = [PROBLEMS[error].type for error in group]
+def _problem(status: int, group: Sequence[type[errors.AppError]]) -> JsonObject:
+    types = [error.problem.type for error in group]
     headers = {"x-ms-request-charge": _HEADERS["x-ms-request-charge"]}
     if status in {401, 403}:
         headers["WWW-Authenticate"] = _HEADERS["WWW-Authenticate"]

@@ -12,11 +12,10 @@ from typing import Final
 
 import azure.functions as func
 
-from addons.openapi.description import API_PATH, ApiOperation, describe, meaning_of, operations_of
+from addons.openapi.description import API_PATH, ApiOperation, describe, known_errors, meaning_of, operations_of
 from functions import comments, feed, health, likes, posts, users
 from shared.platform.http.calls import QUERY, Call
 from shared.platform.http.endpoints import Endpoint
-from shared.platform.http.problems import PROBLEMS
 from shared.platform.http.responses import CACHE_FOR_A_YEAR, CONTENT_SECURITY_POLICY, Response, document_response
 from shared.platform.settings import app_settings
 
@@ -86,9 +85,9 @@ def _page() -> Response:
         link, version = f'"{API_PATH}/docs/{name}', _asset(name, CACHE_FOR_A_YEAR).etag.strip('"')
         text = text.replace(f'{link}"', f'{link}?v={version}"')
     problems = "\n".join(
-        f'<dt id="{problem.type.partition("#")[2]}">{html.escape(problem.title)} <span>{problem.status}</span></dt>\n'
+        f'<dt id="{error.problem.code}">{html.escape(error.problem.title)} <span>{error.problem.status}</span></dt>\n'
         f"<dd>{html.escape(meaning_of(error))}</dd>"
-        for error, problem in sorted(PROBLEMS.items(), key=lambda known: known[1].status)
+        for error in sorted(known_errors(), key=lambda error: error.problem.status)
     )
     headers = {
         "Content-Security-Policy": f"{CONTENT_SECURITY_POLICY}; form-action 'none'",

@@ -1,19 +1,6 @@
 """Errors that are reported to clients, and `NoProgress`. An app adds its own.
 
-    AppError
-    ├── MalformedRequest, InvalidFields, BodyTooLarge
-    ├── UnsupportedBody: EncodedBody
-    ├── NotAuthenticated, Forbidden
-    ├── PathNotFound, NotFound
-    ├── AlreadyExists
-    ├── IdempotencyKeyReused, VersionMismatch
-    ├── RetryLater: DatabaseThrottled
-    ├── NotReady
-    └── InternalReason
-        ├── DatabaseUnavailable, ItemDamaged
-        └── DatabaseRefusal: PartitionFull, ItemTooLarge, RequestRefused
-
-http/problems.py maps them to HTTP. The API's documentation shows the first paragraph of each docstring.
+http/problems.py turns them into responses. The API's documentation shows the first paragraph of each docstring.
 """
 
 from __future__ import annotations
@@ -23,9 +10,30 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 
-class AppError(Exception):
-    """Base class. The message is the `detail` that the client reads."""
+@dataclass(frozen=True)
+class Problem:
+    """The HTTP form of an error: its status and title, and when to try again."""
 
+    status: int
+    title: str
+    retry_after_s: int | None = None
+
+    @property
+    def code(self) -> str:
+        """The title as one word, for the log."""
+        return self.title.lower().replace(" ", "-")
+
+    @property
+    def type(self) -> str:
+        """Link to the explanation on the docs page."""
+        return f"/api/docs#{self.code}"
+
+
+class AppError(Exception):
+    """An unexpected error occurred."""
+
+    # A subclass has its own. The message is the `detail` that the client reads.
+    problem: ClassVar[Problem] = Problem(500, "Internal error")
     detail: ClassVar[str] = ""
 
     def __init__(self, detail: str = "") -> None:
@@ -53,6 +61,8 @@ class RetryLater(AppError):
 class MalformedRequest(AppError):
     """The body is not a JSON object, or a query parameter, header, or cursor is malformed."""
 
+    problem = Problem(400, "Malformed request")
+
 
 @dataclass(frozen=True)
 class FieldFault:
@@ -64,6 +74,8 @@ class FieldFault:
 
 class InvalidFields(AppError):
     """The body has invalid fields. The first 20 of them are listed."""
+
+    problem = Problem(422, "Invalid fields")
 
     def __init__(self, faults: list[FieldFault]) -> None:
         super().__init__("The body has invalid fields; see errors.")
@@ -77,6 +89,8 @@ class NotAuthenticated(AppError):
     backslashes.
     """
 
+    problem = Problem(401, "Not authenticated")
+
     def __init__(self, fault: str | None = None) -> None:
         super().__init__(fault or "Sign in, or send a bearer token.")
         self.fault = fault
@@ -85,13 +99,19 @@ class NotAuthenticated(AppError):
 class Forbidden(AppError):
     """The caller cannot do this, or another site sent the command."""
 
+    problem = Problem(403, "Forbidden")
+
 
 class BodyTooLarge(AppError):
     """The body is too large."""
 
+    problem = Problem(413, "Body too large")
+
 
 class UnsupportedBody(AppError):
     """The body is not application/json, or has a Content-Encoding."""
+
+    problem = Problem(415, "Unsupported body")
 
 
 class EncodedBody(UnsupportedBody):
@@ -103,6 +123,7 @@ class EncodedBody(UnsupportedBody):
 class PathNotFound(AppError):
     """The API has no such path, or the path has no such method."""
 
+    problem = Problem(404, "Path not found")
     detail = "The API has no such path, or the path has no such method."
 
 
@@ -126,12 +147,14 @@ class AlreadyExists(AppError):
 class IdempotencyKeyReused(AppError):
     """The Idempotency-Key was sent before with another request, or more than 24 hours ago."""
 
+    problem = Problem(422, "Idempotency key reused")
     detail = "This Idempotency-Key was sent before, with another request or too long ago; send a new key."
 
 
 class VersionMismatch(AppError):
     """The resource has changed since the version in If-Match."""
 
+    problem = Problem(412, "Version mismatch")
     detail = "The resource has changed since the version in If-Match; read it again."
 
 
@@ -141,12 +164,14 @@ class DatabaseThrottled(RetryLater):
     `retry_after_s` is the delay that the database last requested.
     """
 
+    problem = Problem(429, "Too many requests")
     detail = "The database is over its provisioned throughput; try again later."
 
 
 class DatabaseUnavailable(InternalReason):
     """The database is unreachable or did not respond in time. A command may or may not have been applied."""
 
+    problem = Problem(503, "Database unavailable", retry_after_s=5)
     detail = "The database is unavailable; try again later."
     event = "database unavailable"
 
@@ -160,18 +185,21 @@ class DatabaseRefusal(InternalReason):
 class PartitionFull(DatabaseRefusal):
     """The logical partition that the request writes to has reached its maximum size."""
 
+    problem = Problem(507, "Partition full")
     detail = "The storage for this resource is full."
 
 
 class ItemTooLarge(DatabaseRefusal):
     """The item would be larger than the database allows."""
 
+    problem = Problem(413, "Item too large")
     detail = "The item would be larger than the database allows."
 
 
 class RequestRefused(DatabaseRefusal):
     """The database rejects the request as invalid."""
 
+    problem = Problem(400, "Request refused")
     detail = "The database rejects the request as invalid."
 
 
@@ -185,12 +213,15 @@ class ItemDamaged(InternalReason):
     `manage.py verify` and `reason` name it and its fields.
     """
 
+    problem = Problem(503, "Item damaged", retry_after_s=60)
     detail = "A stored item is damaged; the operator must repair it."
     event = "item damaged"
 
 
 class NotReady(AppError):
     """A container, stored procedure, or setting that the app needs is missing. The detail names it."""
+
+    problem = Problem(503, "Not ready", retry_after_s=10)
 
     def __init__(self, names: Sequence[str]) -> None:
         super().__init__(f"Not ready: {', '.join(names)}.")

@@ -29,7 +29,7 @@ from shared.platform.errors import (
 )
 from shared.platform.http.callers import ANONYMOUS, authenticate
 from shared.platform.http.calls import QUERY, Call, parse_call
-from shared.platform.http.problems import PROBLEMS, problem_of, problem_response
+from shared.platform.http.problems import problem_of, problem_response
 from shared.platform.http.responses import http_response
 from shared.platform.models import RequestModel
 from shared.platform.telemetry import fail, log, span, without_private
@@ -197,5 +197,5 @@ def _log_failure(error: Exception, **fields: Any) -> None:
         log(level, error.event, **fields, reason=without_private(error.reason))
     elif isinstance(error, NotAuthenticated):
         log(logging.INFO, "not authenticated", **fields, fault=error.fault)
-    elif problem_of(error) is PROBLEMS[Exception]:  # also an AppError that the table does not have
+    elif problem_of(error) is AppError.problem:
         log(logging.ERROR, "request failed", **fields, exception=error)

@@ -13,10 +13,10 @@ import azure.functions as func
 import pytest
 
 from addons.openapi import docs
+from addons.openapi.description import known_errors
 from addons.openapi.docs import get_docs, get_docs_asset, get_openapi
 from functions import feed, posts, users
 from shared.platform.http.endpoints import HttpFunction
-from shared.platform.http.problems import PROBLEMS
 from tests.contract import assert_answer_matches
 from tests.functions.invocations import UNTRACED
 
@@ -124,7 +124,7 @@ async def test_other_files_are_not_served(name: str) -> None:
 async def test_every_problem_type_links_to_its_explanation() -> None:
     page = (await get_docs(a_request("/api/docs"), UNTRACED)).get_body().decode()
 
-    for problem in PROBLEMS.values():
+    for problem in (error.problem for error in known_errors()):
         path, _, fragment = problem.type.partition("#")
         assert path == "/api/docs"
         assert page.count(f'<dt id="{fragment}">{problem.title} ') == 1

@@ -13,10 +13,9 @@ from shared.platform.database.container import patch_of
 from shared.platform.database.refusals import ItemExists
 from shared.platform.deliveries.change_feed import ChangeFeed, change_feed_trigger
 from shared.platform.deliveries.delivery import handle_each, run_delivery
-from shared.platform.errors import NotFound
+from shared.platform.errors import NotFound, Problem
 from shared.platform.http.calls import QUERY, Call
 from shared.platform.http.endpoints import Endpoint
-from shared.platform.http.problems import PROBLEMS, Problem
 from shared.platform.http.responses import Response, page_response, resource_response
 from shared.platform.models import Item, RequestModel, Resource, now
 from shared.platform.settings import settings
@@ -28,10 +27,8 @@ FEED = ChangeFeed("on_notes_changed", "notes", partition_key="shelf")
 class ShelfNotFound(NotFound):
     """No shelf has this ID."""
 
+    problem = Problem(404, "Shelf not found")
     kind = "shelf"
-
-
-PROBLEMS[ShelfNotFound] = Problem(404, "Shelf not found")
 
 
 class NewNote(RequestModel):
