@@ -7,8 +7,8 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
-# creationDate and ID, the feed's sort order.
-Place = tuple[str, str]
+# The feed's sort order.
+DateAndId = tuple[str, str]
 
 
 class Newest(Generic[T]):
@@ -16,10 +16,10 @@ class Newest(Generic[T]):
 
     def __init__(self, length: int) -> None:
         self._length = length
-        self._heap: list[tuple[Place, int, T]] = []
+        self._heap: list[tuple[DateAndId, int, T]] = []
         self._offered = 0
 
-    def offer(self, place: Place, value: T) -> None:
+    def offer(self, place: DateAndId, value: T) -> None:
         self._offered += 1  # tie-breaker
         entry = (place, self._offered, value)
         if len(self._heap) < self._length:

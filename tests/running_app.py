@@ -21,7 +21,7 @@ from unittest.mock import patch
 from urllib.error import HTTPError
 
 from management.provision import provision
-from shared.platform.settings import Account, Kind, read_settings
+from shared.platform.settings import Account, AnySettings, read_settings
 from shared.settings import Settings
 
 REPOSITORY = Path(__file__).parent.parent
@@ -144,7 +144,7 @@ def environment_of(settings: Settings) -> dict[str, str]:
     return {"COSMOS": f"AccountEndpoint={settings.account.endpoint};AccountKey={settings.account.key};", **blog}
 
 
-def settings_of(environment: Mapping[str, str], kind: type[Kind] = Settings) -> Kind:  # type: ignore[assignment]
+def settings_of(environment: Mapping[str, str], kind: type[AnySettings] = Settings) -> AnySettings:  # type: ignore[assignment]
     """The settings that the app reads from this environment. Raises SettingsError."""
     with patch.dict(os.environ, environment, clear=True):
         return read_settings(kind)

@@ -103,9 +103,9 @@ def renamed(user: Item, username: str) -> Item:
 
 
 def tombstone_of(user: Item) -> Item:
-    """Return the tombstone that replaces a user.
+    """Return the tombstone that replaces a deleted user.
 
-    As after a rename, the users change feed handles it, releases all `formerUsernames`, and then removes that list.
+    All their usernames are in `formerUsernames`, which the users change feed releases and removes, as after a rename.
     """
     kept = {name: user[name] for name in ("id", "userId", "creationDate")}
     former = [*user.get("formerUsernames", []), user["username"]]

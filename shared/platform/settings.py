@@ -128,10 +128,10 @@ class Settings(AppSettings):
     )
 
 
-Kind = TypeVar("Kind", bound=AppSettings)
+AnySettings = TypeVar("AnySettings", bound=AppSettings)
 
 
-def read_settings(kind: type[Kind], **overrides: Any) -> Kind:
+def read_settings(kind: type[AnySettings], **overrides: Any) -> AnySettings:
     """Read settings from the environment, except `overrides`. Raises SettingsError, which quotes no values."""
     try:
         return kind(**overrides)

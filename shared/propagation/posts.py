@@ -82,6 +82,8 @@ class _Delivery:
         self.authors: dict[str, Item] = {}
         self.front_page = FrontPageIndex({})
         self.has_filled_front_page = False
+        # The short form of each post that is copied, by its ID.
+        self.short_forms: dict[str, Item] = {}
         self.new_on_front_page: list[Item] = []
         self.unchecked: list[tuple[Copies, Item]] = []
         self.removed: set[str] = set()
@@ -135,7 +137,7 @@ class _Delivery:
         # A current comment or like needs nothing: its post, whose counts it changed, is another change.
 
     async def _copy(self, post: Item) -> None:
-        copy = short_form(post)
+        copy = self.short_forms[post["id"]] = short_form(post)
         await self._write(self.user_copies, post, exists=version_of(post) > 1)
         if self.front_page.has(copy):
             await self._write(self.front_page_copies, post, exists=True)
@@ -145,7 +147,7 @@ class _Delivery:
             self.new_on_front_page.append(post)
 
     async def _write(self, copies: Copies, post: Item, *, exists: bool) -> None:
-        if await copies.write(short_form(post), exists=exists):
+        if await copies.write(self.short_forms[post["id"]], exists=exists):
             self.unchecked.append((copies, post))
 
     async def _fill_front_page(self) -> list[Exception]:
@@ -153,7 +155,8 @@ class _Delivery:
         new, created = self.new_on_front_page, set[str]()
         self.has_filled_front_page = bool(new)
         if self.front_page_copies.trigger is None:
-            created = {copy["id"] for copy in await self.front_page_copies.create_all([*map(short_form, new)])}
+            copies = [self.short_forms[post["id"]] for post in new]
+            created = {copy["id"] for copy in await self.front_page_copies.create_all(copies)}
         self.unchecked += [(self.front_page_copies, post) for post in new if post["id"] in created]
         rest = [post for post in new if post["id"] not in created]
         return await handle_each(POSTS_CHANGE_FEED, self.blog.failures, rest, self._add_to_front_page)
@@ -175,7 +178,7 @@ class _Delivery:
 
         async def check(post: Item) -> None:
             for copies in copies_of[post["id"]]:
-                await copies.check(short_form(post), latest.get(post["id"]))
+                await copies.check(self.short_forms[post["id"]], latest.get(post["id"]))
 
         written = {post["id"]: post for _, post in self.unchecked}
         return await handle_each(POSTS_CHANGE_FEED, self.blog.failures, written.values(), check)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from aiohttp import ClientSession
 
-from shared.platform.http.callers import signed_in as caller_of
+from shared.platform.http.callers import caller_of
 from tests.api import Api
 from tests.auth.conftest import principal
 from tests.items import unique

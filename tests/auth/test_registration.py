@@ -14,8 +14,7 @@ from shared.errors import AlreadyRegistered, UsernameTaken
 from shared.models.user import NewUser, UserChanges
 from shared.platform.database.container import Container
 from shared.platform.database.refusals import ItemExists
-from shared.platform.http.callers import Caller
-from shared.platform.http.callers import signed_in as caller_of
+from shared.platform.http.callers import Caller, caller_of
 from shared.platform.models import Item
 from tests.api import Api
 from tests.auth.conftest import SignedIn

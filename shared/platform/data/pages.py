@@ -21,7 +21,7 @@ from shared.platform.telemetry import log
 # Items from other sources can have dates in other formats.
 _DATE = re.compile(r"[\w ,/:.()+-]{1,80}", re.ASCII)
 
-Place = TypeVar("Place")
+AnyCursor = TypeVar("AnyCursor")
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,11 @@ class Cursor:
 
 
 @dataclass(frozen=True)
-class Page(Generic[Place]):
+class Page(Generic[AnyCursor]):
     """Items of a list, and the cursor of the next page if there is one."""
 
     items: list[Item]
-    next_cursor: Place | None
+    next_cursor: AnyCursor | None
 
 
 async def read_page(

@@ -84,9 +84,9 @@ def _caller_of_app_service(headers: Mapping[str, str]) -> SignedIn:
         raise NotAuthenticated
     if not (_PRINTABLE.fullmatch(provider) and _PRINTABLE.fullmatch(principal)):
         raise NotAuthenticated("The principal must be 1 to 255 printable ASCII characters.")
-    return signed_in(f"app-service:{provider}", principal)
+    return caller_of(f"app-service:{provider}", principal)
 
 
-def signed_in(provider: str, principal: str) -> SignedIn:
+def caller_of(provider: str, principal: str) -> SignedIn:
     """Return the caller that `provider` identifies as `principal`. Neither can contain a line break."""
     return SignedIn(uuid.uuid5(_NAMESPACE, f"{provider}\n{principal}"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aiohttp import ClientSession
 
-from shared.platform.http.callers import signed_in as caller_of
+from shared.platform.http.callers import caller_of
 from tests.addons.web.pages import Site
 from tests.api import Api
 from tests.auth.conftest import principal
