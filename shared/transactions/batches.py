@@ -33,19 +33,12 @@ async def add_item(posts: Container, item: Item, record: Item | None = None) -> 
     Raises PostNotFound, and ItemExists if the item or the record exists. After DatabaseUnavailable, the outcome is
     unknown; any other error means that nothing was written.
     """
-    post_id, differences, post = item["postId"], {COUNTS[item["type"]]: 1}, None
     creations: list[Operation] = [("create", (new,)) for new in (item, record) if new is not None]
-    for _ in range(COMMIT_ROUNDS):
-        counting = count_patch(post_id, differences, post)
-        try:
-            _, created, *_ = await posts.batch(post_id, [counting, *creations])
-        except BatchRefused as refused:
-            if refused.index != COUNTING:
-                raise refused.reason from refused  # ItemExists
-            post = await _uncountable_post(posts, post_id, differences, refused)
-        else:
-            return created
-    raise _refused_too_often()
+    try:
+        created, *_ = await _commit(posts, item["postId"], {COUNTS[item["type"]]: 1}, creations)
+    except BatchRefused as refused:
+        raise refused.reason from refused  # ItemExists
+    return created
 
 
 async def remove_item(
@@ -62,7 +55,7 @@ async def remove_item(
     PostNotFound, and VersionMismatch unless `if_match` has the item's last edit (a rename changes nothing). After
     DatabaseUnavailable, the outcome is unknown.
     """
-    differences, post, tried = {COUNTS[kind]: -1}, None, None
+    tried = None
     for attempt in range(COMMIT_ROUNDS):
         existing = await _read(posts, post_id, item_id, kind)
         if tried is not None and (existing is None or existing.get("creationDate") != tried.get("creationDate")):
@@ -77,13 +70,7 @@ async def remove_item(
         if existing is None or not _matches(existing, if_match):
             raise VersionMismatch  # a like with this ID can be a new one
         tried = existing
-        deletion: Operation = ("delete", (item_id,), {"if_match_etag": existing["_etag"]})
-        try:
-            await posts.batch(post_id, [count_patch(post_id, differences, post), deletion])
-        except BatchRefused as refused:
-            if refused.index == COUNTING:
-                post = await _uncountable_post(posts, post_id, differences, refused)
-        else:
+        if await remove_items(posts, post_id, [existing]):
             return True
     raise _refused_too_often()
 
@@ -96,16 +83,30 @@ async def remove_items(posts: Container, post_id: str, items: Sequence[Item]) ->
     """
     differences = {name: -number for name, number in Counter(COUNTS[item["type"]] for item in items).items()}
     deletions: list[Operation] = [("delete", (item["id"],), {"if_match_etag": item["_etag"]}) for item in items]
+    try:
+        await _commit(posts, post_id, differences, deletions)
+    except BatchRefused:
+        return False
+    return True
+
+
+async def _commit(
+    posts: Container, post_id: str, differences: Mapping[str, int], operations: Sequence[Operation]
+) -> list[Item]:
+    """Write the operations and the post's counts in one batch; return their results.
+
+    Raises PostNotFound, and BatchRefused if one of the operations is refused.
+    """
     post = None
     for _ in range(COMMIT_ROUNDS):
         try:
-            await posts.batch(post_id, [count_patch(post_id, differences, post), *deletions])
+            _, *results = await posts.batch(post_id, [count_patch(post_id, differences, post), *operations])
         except BatchRefused as refused:
             if refused.index != COUNTING:
-                return False
+                raise
             post = await _uncountable_post(posts, post_id, differences, refused)
         else:
-            return True
+            return results
     raise _refused_too_often()
 
 
