@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Sequence
+from functools import partial
 from typing import Any
 from urllib.parse import unquote
 
@@ -12,8 +13,9 @@ import azure.functions as func
 from addons.web.slugs import post_path
 from addons.web.web_page import Context, PageMoved, WebPage, fragment
 from functions.feed import front_page
-from shared.data import comments, likes, posts, users
+from shared.data import posts, users
 from shared.data.blog import open_blog
+from shared.data.comments import get_comment
 from shared.data.posts import FRONT_PAGE_LENGTH
 from shared.endpoints import Endpoint
 from shared.models.base import CommentContent, PostDraft
@@ -21,11 +23,11 @@ from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import Post
 from shared.models.user import User
-from shared.platform.data.pages import Cursor, Page
+from shared.platform.data.pages import Cursor, Page, read_page
 from shared.platform.database.container import Container
 from shared.platform.http.calls import DEFAULT_PAGE, PAGE_LIMIT, QUERY, Call
 from shared.platform.http.responses import Response
-from shared.platform.models import RequestModel
+from shared.platform.models import Item, RequestModel
 from shared.settings import settings
 
 bp = func.Blueprint()
@@ -87,7 +89,7 @@ async def _post(call: Call[None]) -> dict[str, Any]:
     post, commented, liked, recent = await run_all(
         posts.get_post(stored, post_id),
         _comments(stored, call),
-        likes.list_likes(stored, post_id, limit=DEFAULT_PAGE, cursor=None, check_post=False),
+        read_page(stored, Like, post_id, Like.TYPE, limit=DEFAULT_PAGE, cursor=None),
         front_page(),
     )
     place = next((place for place, other in enumerate(recent.posts) if other["id"] == post_id), None)
@@ -105,13 +107,16 @@ async def _post(call: Call[None]) -> dict[str, Any]:
 
 
 async def _comments(stored: Container, call: Call[None]) -> Page[Cursor]:
-    post_id, comment_id = call.path["postId"], call.params.get("comment")
+    """The comments on a post, which the page reads itself."""
+    post_id, comment_id, first, cursor = call.path["postId"], call.params.get("comment"), list[Item](), call.cursor
+    read = partial(read_page, stored, Comment, post_id, Comment.TYPE, limit=call.limit)
+    if call.params.get("newest") and not comment_id:
+        return Page((await read(cursor=None)).items[::-1], None)
     if comment_id:
-        return await comments.list_comments_from(stored, post_id, comment_id, limit=call.limit)
-    if call.params.get("newest"):
-        page = await comments.list_comments(stored, post_id, limit=call.limit, cursor=None, check_post=False)
-        return Page(page.items[::-1], None)
-    return await comments.list_oldest_comments(stored, post_id, limit=call.limit, cursor=call.cursor)
+        first = [await get_comment(stored, post_id, comment_id)]
+        cursor = Cursor(first[0]["creationDate"], comment_id)
+    newer = await read(cursor=cursor, oldest_first=True)
+    return Page([*first, *newer.items], newer.next_cursor)
 
 
 def _at(posts: Sequence[Any], place: int) -> Any:

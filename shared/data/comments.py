@@ -10,7 +10,7 @@ from shared.data.users import get_user
 from shared.errors import CommentNotFound
 from shared.models.comment import Comment, NewComment, comment_item
 from shared.platform.data.idempotency import idempotency_record, new_id, require_recorded
-from shared.platform.data.pages import Cursor, Page, read_page
+from shared.platform.data.pages import Cursor, Page
 from shared.platform.database.container import Container
 from shared.platform.database.refusals import ItemExists
 from shared.platform.errors import Forbidden
@@ -69,24 +69,6 @@ async def get_comment(posts: Container, post_id: str, comment_id: str) -> Item:
     return Comment.checked(comment)
 
 
-async def list_comments(
-    posts: Container, post_id: str, *, limit: int, cursor: Cursor | None, check_post: bool = True
-) -> Page[Cursor]:
-    """Q4: one query in one partition of `posts`. Raises PostNotFound; see `list_responses` for `check_post`."""
-    return await list_responses(posts, Comment, post_id, limit=limit, cursor=cursor, check_post=check_post)
-
-
-async def list_oldest_comments(posts: Container, post_id: str, *, limit: int, cursor: Cursor | None) -> Page[Cursor]:
-    """Q4 in the order of reading, for a caller who reads the post itself: one query in one partition of `posts`."""
-    return await read_page(posts, Comment, post_id, Comment.TYPE, limit=limit, cursor=cursor, oldest_first=True)
-
-
-async def list_comments_from(posts: Container, post_id: str, comment_id: str, *, limit: int) -> Page[Cursor]:
-    """A comment and at most `limit` newer ones: a point read and one query in one partition of `posts`.
-
-    Raises PostNotFound, CommentNotFound. The comments of a deleted post are found until the change feed deletes them.
-    """
-    comment = await get_comment(posts, post_id, comment_id)
-    after = Cursor(comment["creationDate"], comment_id)
-    newer = await list_oldest_comments(posts, post_id, limit=limit, cursor=after)
-    return Page([comment, *newer.items], newer.next_cursor)
+async def list_comments(posts: Container, post_id: str, *, limit: int, cursor: Cursor | None) -> Page[Cursor]:
+    """Q4: `list_responses`. Raises PostNotFound."""
+    return await list_responses(posts, Comment, post_id, limit=limit, cursor=cursor)

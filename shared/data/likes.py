@@ -43,8 +43,6 @@ async def delete_like(blog: Blog, post_id: str, user_id: str, *, if_match: Colle
     await remove_item(blog.posts, post_id, user_id, Like.TYPE, if_match=if_match)  # a like has the ID of its user
 
 
-async def list_likes(
-    posts: Container, post_id: str, *, limit: int, cursor: Cursor | None, check_post: bool = True
-) -> Page[Cursor]:
-    """Q5: one query in one partition of `posts`. Raises PostNotFound; see `list_responses` for `check_post`."""
-    return await list_responses(posts, Like, post_id, limit=limit, cursor=cursor, check_post=check_post)
+async def list_likes(posts: Container, post_id: str, *, limit: int, cursor: Cursor | None) -> Page[Cursor]:
+    """Q5: `list_responses`. Raises PostNotFound."""
+    return await list_responses(posts, Like, post_id, limit=limit, cursor=cursor)

@@ -155,25 +155,17 @@ async def list_recent_posts(feed: Container, *, limit: int) -> list[Item]:
 
 
 async def list_responses(
-    posts: Container,
-    resource: type[ItemOfPost],
-    post_id: str,
-    *,
-    limit: int,
-    cursor: Cursor | None,
-    check_post: bool = True,
+    posts: Container, resource: type[ItemOfPost], post_id: str, *, limit: int, cursor: Cursor | None
 ) -> Page[Cursor]:
     """Q4, Q5: one query in one partition of `posts`; if it is empty, another one. Raises PostNotFound.
 
     The comments and likes of a deleted post stay until the change feed deletes them, so the first page looks for a
-    tombstone, too. Until then, a cursor still finds the later pages. Without `check_post`, an empty list is not checked
-    again, because the caller reads the post itself.
+    tombstone, too. Until then, a cursor still finds the later pages.
     """
     types = (resource.TYPE, DELETED_TYPE) if cursor is None else (resource.TYPE,)
     page = await read_page(posts, resource, post_id, *types, limit=limit, cursor=cursor)
     if not page.items:
-        if check_post:
-            await require_post(posts, post_id)
+        await require_post(posts, post_id)
     elif page.items[0]["type"] == DELETED_TYPE:
         raise PostNotFound(post_id)
     return page
