@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import azure.functions as func
 
 from shared.containers import added_containers, container_definitions
@@ -16,18 +14,11 @@ from shared.settings import settings
 
 bp = func.Blueprint()
 
-
-def declared_containers() -> list[dict[str, Any]]:
-    """Return the definitions of the containers that the app and its add-ons need."""
-    return [*container_definitions(), *added_containers]
-
-
-def uses_scripts() -> bool:
-    """Return whether requests run the article's stored procedures."""
-    return settings().transactions == "procedure"
-
-
-_readiness = Readiness(declared_containers, uses_scripts=uses_scripts)
+# Called when the add-ons have registered their containers.
+_readiness = Readiness(
+    lambda: [*container_definitions(), *added_containers],
+    uses_scripts=lambda: settings().transactions == "procedure",
+)
 
 
 @bp.route(route="api/health", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)

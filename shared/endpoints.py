@@ -32,7 +32,6 @@ class Endpoint(endpoints.Endpoint):
 
     def authorize(self, call: Call[Any], _request: func.HttpRequest) -> None:
         """Raise Forbidden if the path or body names a user that the caller cannot act as."""
-        caller = call.caller
         for user_id in (call.path.get("userId"), getattr(call.body, "user_id", None)):
-            if user_id is not None and isinstance(caller, SignedIn) and not caller.is_one_of([user_id]):
-                raise Forbidden(f"You cannot act as the user {user_id!r}; your user ID is {str(caller.user)!r}.")
+            if user_id is not None and isinstance(call.caller, SignedIn) and not call.caller.is_one_of([user_id]):
+                raise Forbidden(f"You cannot act as the user {user_id!r}; your user ID is {str(call.caller.user)!r}.")

@@ -199,7 +199,7 @@ class Recorder(SpanProcessor):
         for link in span.links:
             writer, written = trace.format_trace_id(link.context.trace_id), (link.attributes or {}).get(ITEMS, 1)
             for cause, share in self._origins.get(writer, {writer: 1.0}).items():
-                items[cause] += written * share  # type: ignore[operator,assignment]  # spans.py sets a number
+                items[cause] += written * share  # type: ignore[operator,assignment]  # telemetry.py sets a number
         total, delivery = items.total() or 1, trace.format_trace_id(span.context.trace_id)
         _keep(self._origins, delivery, {cause: n / total for cause, n in items.items()})
         if not calls and attributes["blog.finished"]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 import azure.functions as func
@@ -17,8 +17,9 @@ from shared.endpoints import Endpoint
 from shared.errors import CommentNotFound
 from shared.platform.database.scope import Scope
 from shared.platform.database.sessions import SESSION_HEADER, Session
-from shared.platform.errors import MalformedRequest
+from shared.platform.errors import DatabaseUnavailable, MalformedRequest
 from shared.platform.http.callers import signed_in_caller
+from shared.platform.http.calls import Call
 from shared.platform.http.endpoints import Handler, path_of
 from shared.platform.http.problems import problem_response
 from shared.platform.http.responses import CONTENT_SECURITY_POLICY, Response, document_response, http_response
@@ -70,7 +71,7 @@ class WebPage(Endpoint):
                 session = Session.parse(request.headers.get(SESSION_HEADER) or (cookie[1] if cookie else ""))
         scope.session = session
         try:
-            context = await session.with_or_without_token(lambda: handler(call))
+            context = await _read(handler, call, scope)
         except PageMoved as moved:  # not an error, which would be logged
             query = urlsplit(request.url).query
             location = f"{moved.path}?{query}" if query else moved.path
@@ -85,7 +86,7 @@ class WebPage(Endpoint):
         elif signed_in_caller(request.headers):
             headers["Cache-Control"] = "private, no-cache"
         response = await http_response(document_response(content, self.media_type, headers=headers), call)
-        if cookie and not self.listed and not session.has_valid_token:
+        if cookie and not self.listed and not scope.session.has_valid_token:
             response.headers["Set-Cookie"] = _COOKIE_DELETION
         return response
 
@@ -93,6 +94,18 @@ class WebPage(Endpoint):
         problem = problem_response(error, path_of(request))
         headers = {name: problem.headers[name] for name in _PROBLEM_HEADERS if name in problem.headers}
         return _error_page(request, problem.status_code, headers, is_comment=isinstance(error, CommentNotFound))
+
+
+async def _read(handler: Handler, call: Call[Any], scope: Scope) -> Any:
+    """Call the handler; again without the reader's token, which they cannot change, if no replica reaches it."""
+    has_token = scope.session.has_valid_token
+    try:
+        return await handler(call)
+    except DatabaseUnavailable:
+        if not has_token:
+            raise
+        scope.session = Session()
+        return await handler(call)
 
 
 async def fragment(template: str, context: Mapping[str, object]) -> Response:

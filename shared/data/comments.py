@@ -37,12 +37,7 @@ async def create_comment(blog: Blog, post_id: str, new: NewComment, *, idempoten
 
 
 async def delete_comment(
-    blog: Blog,
-    post_id: str,
-    comment_id: str,
-    *,
-    by: Caller,
-    if_match: Collection[str] | None = None,
+    blog: Blog, post_id: str, comment_id: str, *, by: Caller, if_match: Collection[str] | None = None
 ) -> None:
     """A point read and a batch. Raises PostNotFound, CommentNotFound, VersionMismatch.
 

@@ -30,7 +30,6 @@ FRONT_PAGE_LENGTH = 100
 
 _IS_POST = f"FROM c WHERE c.type = '{Post.TYPE}'"
 _COUNT_POSTS = f"SELECT VALUE COUNT(1) {_IS_POST}"
-_NOT_AUTHOR = "Only its author can edit or delete a post."
 _EDIT_ID = re.compile("[0-9a-f]{32}")
 
 
@@ -52,12 +51,7 @@ async def create_post(blog: Blog, new: NewPost, *, idempotency_key: str | None) 
 
 
 async def edit_post(
-    posts: Container,
-    post_id: str,
-    changes: PostChanges,
-    *,
-    by: Caller,
-    if_match: Collection[str] | None = None,
+    posts: Container, post_id: str, changes: PostChanges, *, by: Caller, if_match: Collection[str] | None = None
 ) -> Item:
     """C2: a read by the primary and, for a change, a patch of title and content.
 
@@ -118,7 +112,7 @@ def _checked(post: Item | None, post_id: str, if_match: Collection[str] | None, 
     """Return a post that the command applies to. Raises PostNotFound, Forbidden, VersionMismatch."""
     post = existing_post(post, post_id)
     if isinstance(by, SignedIn) and not by.is_one_of([post["userId"]]):
-        raise Forbidden(_NOT_AUTHOR)
+        raise Forbidden("Only its author can edit or delete a post.")
     if if_match is not None and Post.last_edit(post) not in if_match:
         raise VersionMismatch
     return post

@@ -89,19 +89,18 @@ def fault_of(reservation: Item) -> str:
 
 async def _take_over(users: Container, wanted: Item) -> Item | None:
     """Raises UsernameTaken; ItemMissing, ConditionFailed if the reservation changed concurrently."""
-    held: Item | None = await read_reservation(users, wanted["id"])
+    held = await read_reservation(users, wanted["id"])
     if held is None:
         raise ItemMissing
     owner = await users.read_latest(held["ownerId"], held["ownerId"])
-    is_owners = held["ownerId"] == wanted["ownerId"]
-    if is_owners and owner is not None and name_version(owner) >= wanted["nameVersion"]:
-        return None  # a retry: the user was written
-    if not is_owners:
-        held = await claim_abandoned(users, held, owner)
-    if held is None:
+    if held["ownerId"] == wanted["ownerId"]:
+        if owner is None or name_version(owner) < wanted["nameVersion"]:  # otherwise a retry: the user was written
+            await users.replace(wanted, etag=held["_etag"])
+        return None
+    abandoned = await claim_abandoned(users, held, owner)
+    if abandoned is None:
         raise UsernameTaken(wanted["username"])
-    replaced = await users.replace(wanted, etag=held["_etag"])
-    return None if is_owners else replaced
+    return await users.replace(wanted, etag=abandoned["_etag"])
 
 
 def is_abandoned(reservation: Item, owner: Item | None, now_s: float | None = None) -> bool | None:
@@ -117,7 +116,9 @@ def is_abandoned(reservation: Item, owner: Item | None, now_s: float | None = No
             return False
         if name_version(owner) > reservation["nameVersion"]:
             return True
-    return None if now_s is None else now_s - _reserved_s(reservation) >= ABANDONED_AFTER_S
+    if now_s is None:
+        return None
+    return now_s - integer_of(reservation, "reservedTs", reservation["_ts"]) >= ABANDONED_AFTER_S
 
 
 async def claim_abandoned(users: Container, reservation: Item, owner: Item | None) -> Item | None:
@@ -128,15 +129,10 @@ async def claim_abandoned(users: Container, reservation: Item, owner: Item | Non
     abandoned = is_abandoned(reservation, owner)
     if abandoned is None:
         # A host's clock can be wrong. A write shows the time of the database, as `_ts`, so it keeps the first one.
-        since = patch_of({"reservedTs": _reserved_s(reservation)})
+        since = patch_of({"reservedTs": integer_of(reservation, "reservedTs", reservation["_ts"])})
         reservation = await users.patch(reservation["id"], reservation["id"], since, etag=reservation["_etag"])
         abandoned = is_abandoned(reservation, owner, now_s=reservation["_ts"])
     return reservation if abandoned else None
-
-
-def _reserved_s(reservation: Item) -> int:
-    """Return when the owner wrote the reservation, by the clock of the database."""
-    return integer_of(reservation, "reservedTs", default=reservation["_ts"])
 
 
 async def give_back(users: Container, reservation: Item | None, owner: Item | None) -> None:

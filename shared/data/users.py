@@ -39,10 +39,8 @@ RENAME_WAIT_S = 0.02
 async def create_user(users: Container, new: NewUser, *, idempotency_key: str | None) -> Item:
     """C1: two writes, the reservation of the username and the user; with a key, also a point read.
 
-    Raises UsernameTaken, IdempotencyKeyReused.
-
     A crash between the two leaves the reservation (shared/data/username_reservations.py). All callers share one scope
-    of idempotency keys, because there is no user yet.
+    of idempotency keys, because there is no user yet. Raises UsernameTaken, IdempotencyKeyReused.
     """
     user_id = new_id("user", idempotency_key)
     record = idempotency_record(user_id, new, {"id": user_id}, userId=user_id) if idempotency_key else None
@@ -53,8 +51,7 @@ async def create_user(users: Container, new: NewUser, *, idempotency_key: str | 
 
 
 async def register_user(users: Container, new: NewUser, *, user_id: str, idempotency_key: str | None) -> Item:
-    """C1 for a caller who signs in, whose user has a fixed id (platform/http/callers.py): a point read and two
-    writes.
+    """C1 for a caller who signs in, whose user has a fixed ID: a point read and two writes.
 
     Concurrent registrations create one user, and the others release their usernames. A registration without a key
     gets a random one. If the SDK resends the write because its response was lost, the record shows that it is not a
@@ -131,10 +128,7 @@ async def delete_user(users: Container, user_id: str, *, if_match: Collection[st
 
 
 async def _write(
-    users: Container,
-    user_id: str,
-    if_match: Collection[str] | None,
-    write: Callable[[Item, Item], Awaitable[Item]],
+    users: Container, user_id: str, if_match: Collection[str] | None, write: Callable[[Item, Item], Awaitable[Item]]
 ) -> Item:
     """Read the user, and call `write` with it and the properties that mark this edit; again after ConditionFailed."""
     edit = {"editId": uuid.uuid4().hex, **trace_property()}

@@ -48,8 +48,8 @@ def _start_azure_monitor(processors: list[SpanProcessor], readers: list[MetricRe
     """Export to Application Insights, signed in with APPLICATIONINSIGHTS_AUTHENTICATION_STRING.
 
     The Functions host exports requests, the log and live metrics. The app exports only the log lines that must not be
-    lost if the host drops them (logs.py). The instrumentations would record the same requests to the database again,
-    with their addresses, which can contain names. Raises SettingsError.
+    lost if the host drops them. The instrumentations would record the same requests to the database again, with their
+    addresses, which can contain names. Raises SettingsError.
     """
     # Azure Monitor's own default ignores the decision of a span's parent.
     os.environ.setdefault("OTEL_TRACES_SAMPLER", "parentbased_always_on")

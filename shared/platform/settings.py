@@ -8,13 +8,7 @@ from enum import StrEnum
 from functools import cache
 from typing import Annotated, Any, TypeVar
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Field,
-    PositiveInt,
-    ValidationError,
-)
+from pydantic import AfterValidator, BeforeValidator, Field, PositiveInt, ValidationError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from shared.platform import NAME
@@ -122,10 +116,7 @@ class Settings(AppSettings):
         pattern=r"^[^/\\#?]{0,254}[^/\\#? ]$",  # https://learn.microsoft.com/rest/api/cosmos-db/create-a-database
         description=r"the name of the database, without / \ # ? and not ending with a space",
     )
-    delivery_deadline_s: PositiveInt = Field(
-        default=150,
-        description="a whole number of seconds, at least 1",
-    )
+    delivery_deadline_s: PositiveInt = Field(default=150, description="a whole number of seconds, at least 1")
 
 
 AnySettings = TypeVar("AnySettings", bound=AppSettings)

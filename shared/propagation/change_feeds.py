@@ -9,10 +9,7 @@ from shared.platform.models import Item
 
 # Not the texts and names, because failures stay when their author is deleted. A replay reads the item from its
 # container, and needs the stored change only if the item was a tombstone that has expired since.
-_KEPT = (
-    *("id", "type", "postId", "userId", "version", "nameVersion", "creationDate", "ttl"),
-    *("_etag", "_ts"),
-)
+_KEPT = ("id", "type", "postId", "userId", "version", "nameVersion", "creationDate", "ttl", "_etag", "_ts")
 
 
 def _private(change: Item) -> str:

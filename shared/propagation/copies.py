@@ -134,12 +134,6 @@ class FrontPageIndex:
     def has(self, post: Item) -> bool:
         return post["id"] in self.dates
 
-    def add(self, post: Item) -> None:
-        self.dates.setdefault(post["id"], post["creationDate"])
-
-    def discard(self, post: Item) -> None:
-        self.dates.pop(post["id"], None)
-
     @property
     def is_short(self) -> bool:
         return len(self.dates) < FRONT_PAGE_LENGTH

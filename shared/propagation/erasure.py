@@ -38,7 +38,6 @@ _FAILURES: Final = (
     "SELECT c.id, c.source FROM c WHERE c.change.userId = @userId AND (IS_DEFINED(c.change.content)"
     " OR IS_DEFINED(c.change.title) OR IS_DEFINED(c.change.userUsername) OR IS_DEFINED(c.change.username))"
 )
-_PAGE_SIZE: Final = 100
 
 
 def erasure_of(posts: Container, user_id: str, pace: Pace) -> FanOut:
@@ -71,7 +70,7 @@ async def erase_from_failures(failures: Container, user_id: str) -> None:
     Versions before the deletion of users stored texts and names with a failure.
     """
     await failures.catch_up()
-    found = failures.query_across(_FAILURES, {"userId": user_id}, page_size=_PAGE_SIZE)
+    found = failures.query_across(_FAILURES, {"userId": user_id}, page_size=100)
     for failure in [failure async for failure in found]:
         with suppress(ItemMissing):  # it has been replayed
             await failures.patch(failure["id"], failure["source"], patch_of({"change": None}))

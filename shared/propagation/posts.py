@@ -87,9 +87,8 @@ class _Delivery:
         self.new_on_front_page: list[Item] = []
         self.unchecked: list[tuple[Copies, Item]] = []
         self.removed: set[str] = set()
-        trigger = blog.transactions.front_page_trigger
-        self.user_copies = Copies(blog.users, blog.posts, partition_key="userId")
-        self.front_page_copies = Copies(blog.feed, blog.posts, partition_key="type", trigger=trigger)
+        self.user_copies = Copies(blog.users, blog.posts, "userId")
+        self.front_page_copies = Copies(blog.feed, blog.posts, "type", trigger=blog.transactions.front_page_trigger)
 
     async def handle(self, changes: list[Item]) -> list[Exception]:
         await self._read(changes)
@@ -143,7 +142,7 @@ class _Delivery:
             await self._write(self.front_page_copies, post, exists=True)
         elif self.front_page.admits(copy):
             # Added before the write, so that the delivery's other posts compete for the remaining places.
-            self.front_page.add(copy)
+            self.front_page.dates[copy["id"]] = copy["creationDate"]
             self.new_on_front_page.append(post)
 
     async def _write(self, copies: Copies, post: Item, *, exists: bool) -> None:
@@ -165,7 +164,7 @@ class _Delivery:
         try:
             await self._write(self.front_page_copies, post, exists=False)
         except BaseException:
-            self.front_page.discard(post)
+            self.front_page.dates.pop(post["id"], None)
             raise
 
     async def _check_copies(self) -> list[Exception]:
@@ -186,7 +185,7 @@ class _Delivery:
     async def _remove(self, post: Item) -> None:
         await self.user_copies.remove(post)
         await self.front_page_copies.remove(post)
-        self.front_page.discard(post)
+        self.front_page.dates.pop(post["id"], None)
         self.removed.add(post["id"])
 
     async def _finish_deletions(self, changes: list[Item]) -> list[Exception]:

@@ -64,9 +64,8 @@ async def _handle_user(blog: Blog, pace: Pace, user: Item) -> None:
     if not former:
         return
     # The fan-out continues the trace of the rename, and so do the changes that it writes.
-    delivery_trace = current_traceparent()
     name = "erasure" if is_deleted(user) else "rename fan-out"
-    with span(name, caller=writer_of(user), links=[delivery_trace]) as recorded:
+    with span(name, caller=writer_of(user), links=[current_traceparent()]) as recorded:
         try:
             if is_deleted(user):
                 fan_out = erasure_of(blog.posts, user["id"], pace)

@@ -20,7 +20,6 @@ from shared.platform.models import Item, Resource, integer_of
 from shared.platform.telemetry import trace_property
 
 COUNTS: Final = {Comment.TYPE: "commentCount", Like.TYPE: "likeCount"}
-_TTL_S: Final = 1
 # Batches of one command that other writes refuse.
 COMMIT_ROUNDS: Final = 8
 # The index of the patch of the counts in a batch.
@@ -42,12 +41,7 @@ async def add_item(posts: Container, item: Item, record: Item | None = None) -> 
 
 
 async def remove_item(
-    posts: Container,
-    post_id: str,
-    item_id: str,
-    kind: str,
-    *,
-    if_match: Collection[str] | None = None,
+    posts: Container, post_id: str, item_id: str, kind: str, *, if_match: Collection[str] | None = None
 ) -> bool:
     """Remove a comment or like (`kind` is its type) and its count; return whether it existed.
 
@@ -72,7 +66,7 @@ async def remove_item(
         tried = existing
         if await remove_items(posts, post_id, [existing]):
             return True
-    raise _refused_too_often()
+    raise DatabaseUnavailable(f"other writes refused a batch {COMMIT_ROUNDS} times")
 
 
 async def remove_items(posts: Container, post_id: str, items: Sequence[Item]) -> bool:
@@ -107,7 +101,7 @@ async def _commit(
             post = await _uncountable_post(posts, post_id, differences, refused)
         else:
             return results
-    raise _refused_too_often()
+    raise DatabaseUnavailable(f"other writes refused a batch {COMMIT_ROUNDS} times")
 
 
 def expiries(items: Sequence[Item]) -> list[Operation]:
@@ -115,7 +109,7 @@ def expiries(items: Sequence[Item]) -> list[Operation]:
 
     Of an item, only `id` and `_etag` are used.
     """
-    expiry = patch_of({"ttl": _TTL_S, **trace_property()})
+    expiry = patch_of({"ttl": 1, **trace_property()})
     return [("patch", (item["id"], expiry), {"if_match_etag": item["_etag"]}) for item in items]
 
 
@@ -153,7 +147,3 @@ async def _read(posts: Container, post_id: str, item_id: str, kind: str) -> Item
 
 def _matches(existing: Item | None, if_match: Collection[str] | None) -> bool:
     return existing is not None and (if_match is None or Resource.last_edit(existing) in if_match)
-
-
-def _refused_too_often() -> DatabaseUnavailable:
-    return DatabaseUnavailable(f"other writes refused a batch {COMMIT_ROUNDS} times")

@@ -18,7 +18,6 @@ from aiohttp.test_utils import TestServer, unused_port
 from cosmos_emulator import EmulatorSettings
 
 from functions import health
-from functions.health import declared_containers
 from management.provision import provision
 from shared.containers import container_definitions
 from shared.platform.database.client import connect
@@ -129,20 +128,20 @@ async def containers(service: Service) -> AsyncIterator[Callable[[str], Containe
 
 
 async def test_a_complete_database_is_ready(containers: Callable[[str], Container]) -> None:
-    found = await Readiness(declared_containers, containers, uses_scripts=lambda: True).checks()
+    found = await Readiness(container_definitions, containers, uses_scripts=lambda: True).checks()
 
     assert found == dict.fromkeys(EVERYTHING, "ready")
 
 
 async def test_a_provisioned_database_is_ready_until_something_is_deleted(blog: Blog) -> None:
-    found = await Readiness(declared_containers, blog.container, uses_scripts=lambda: True).checks()
+    found = await Readiness(container_definitions, blog.container, uses_scripts=lambda: True).checks()
     assert found == dict.fromkeys(EVERYTHING, "ready")
 
     await blog.posts.proxy.scripts.delete_stored_procedure("createLike")
     await blog.database.delete_container("leases")
 
     with pytest.raises(NotReady) as refusal:
-        await Readiness(declared_containers, blog.container, uses_scripts=lambda: True).checks()
+        await Readiness(container_definitions, blog.container, uses_scripts=lambda: True).checks()
     assert set(refusal.value.names) == {"posts/createLike", "leases"}
 
 
@@ -150,7 +149,7 @@ async def test_an_account_with_multiple_write_regions_is_not_ready(blog: Blog, m
     monkeypatch.setattr(blog.emulator.settings, "multiple_write_regions", True)
 
     with pytest.raises(NotReady, match=r"Not ready: single write region\."):
-        await Readiness(declared_containers, blog.container, uses_scripts=lambda: False).checks()
+        await Readiness(container_definitions, blog.container, uses_scripts=lambda: False).checks()
 
 
 @pytest.mark.parametrize(
@@ -168,7 +167,7 @@ async def test_every_missing_resource_is_named(
     service.existing -= missing
 
     with pytest.raises(NotReady) as refusal:
-        await Readiness(declared_containers, containers, uses_scripts=lambda: True).checks()
+        await Readiness(container_definitions, containers, uses_scripts=lambda: True).checks()
 
     assert set(refusal.value.names) == not_ready
 
@@ -178,7 +177,7 @@ async def test_scripts_that_cannot_be_listed_are_unchecked(
 ) -> None:
     service.forbidden = {"posts/", "feed/"}
 
-    found = await Readiness(declared_containers, containers, uses_scripts=lambda: True).checks()
+    found = await Readiness(container_definitions, containers, uses_scripts=lambda: True).checks()
 
     assert {name for name, state in found.items() if state == "unchecked"} == SCRIPTS
 
@@ -187,7 +186,7 @@ async def test_a_forbidden_container_is_not_ready(service: Service, containers: 
     service.forbidden = {"users"}
 
     with pytest.raises(NotReady, match=r"Not ready: users\."):
-        await Readiness(declared_containers, containers, uses_scripts=lambda: True).checks()
+        await Readiness(container_definitions, containers, uses_scripts=lambda: True).checks()
 
 
 async def test_a_container_whose_items_cannot_be_read_is_not_ready(
@@ -196,7 +195,7 @@ async def test_a_container_whose_items_cannot_be_read_is_not_ready(
     service.refused = {"posts": 503}
 
     with pytest.raises(NotReady, match=r"Not ready: posts\."):
-        await Readiness(declared_containers, containers, uses_scripts=lambda: False).checks()
+        await Readiness(container_definitions, containers, uses_scripts=lambda: False).checks()
 
 
 @pytest.mark.nightly
@@ -204,14 +203,14 @@ async def test_a_throttled_container_is_unchecked(service: Service, containers: 
     service.refused = {"posts": 429}
 
     # The response asks for more than THROTTLE_WAIT_S, so the SDK does not wait.
-    found = await Readiness(declared_containers, containers, uses_scripts=lambda: False, deadline_s=60).checks()
+    found = await Readiness(container_definitions, containers, uses_scripts=lambda: False, deadline_s=60).checks()
 
     assert {name for name, state in found.items() if state == "unchecked"} == {"posts"}
 
 
 async def test_a_check_reads_one_item_per_container(blog: Blog) -> None:
     with request_scope() as scope:
-        await Readiness(declared_containers, blog.container, uses_scripts=lambda: False).checks()
+        await Readiness(container_definitions, blog.container, uses_scripts=lambda: False).checks()
 
     # Five items, and the definitions of the account (free), the database and the containers.
     assert (scope.request_units, scope.responses) == (11, 12)
@@ -222,7 +221,7 @@ async def test_a_session_token_from_the_client_is_not_used(blog: Blog) -> None:
         ahead = Session()
         ahead.add((await blog.posts.proxy.read())["_rid"], "0:-1#999999999")
         scope.session = Session.parse(str(ahead))
-        found = await Readiness(declared_containers, blog.container, uses_scripts=lambda: False).checks()
+        found = await Readiness(container_definitions, blog.container, uses_scripts=lambda: False).checks()
 
     assert found["posts"] == "ready"
 
@@ -241,7 +240,7 @@ async def test_a_corrupted_file_of_the_emulator_is_not_ready(tmp_path: Path) -> 
         async with connect(Settings(account=Account(emulator.endpoint, emulator.key), database="blog")) as client:
             database = client.get_database_client("blog")
             readiness = Readiness(
-                declared_containers,
+                container_definitions,
                 lambda name: Container(database.get_container_client(name)),
                 uses_scripts=lambda: False,
             )
@@ -256,7 +255,7 @@ async def test_an_unresponsive_database_is_not_ready_after_the_deadline(
 
     with pytest.raises(NotReady) as refusal:
         await asyncio.wait_for(
-            Readiness(declared_containers, containers, uses_scripts=lambda: True, deadline_s=0.2).checks(), 60
+            Readiness(container_definitions, containers, uses_scripts=lambda: True, deadline_s=0.2).checks(), 60
         )
 
     assert set(refusal.value.names) == EVERYTHING
@@ -267,7 +266,7 @@ async def test_an_unreachable_database_is_not_ready() -> None:
     client = connect(Settings(account=Account(f"http://127.0.0.1:{unused_port()}/", "a2V5"), database="blog"))
     database = client.get_database_client("blog")
     readiness = Readiness(
-        declared_containers,
+        container_definitions,
         lambda name: Container(database.get_container_client(name)),
         deadline_s=0.2,
         uses_scripts=lambda: True,
@@ -285,13 +284,13 @@ async def test_incomplete_settings_are_not_ready() -> None:
         raise SettingsError("set BLOG_DATABASE, the name of the database")
 
     with pytest.raises(NotReady, match="settings"):
-        await Readiness(declared_containers, no_container, uses_scripts=lambda: True).checks()
+        await Readiness(container_definitions, no_container, uses_scripts=lambda: True).checks()
 
 
 async def test_unused_scripts_are_not_checked(service: Service, containers: Callable[[str], Container]) -> None:
     service.existing -= SCRIPTS
 
-    found = await Readiness(declared_containers, containers, uses_scripts=lambda: False).checks()
+    found = await Readiness(container_definitions, containers, uses_scripts=lambda: False).checks()
 
     assert set(found) == EVERYTHING - SCRIPTS
 
@@ -299,7 +298,7 @@ async def test_unused_scripts_are_not_checked(service: Service, containers: Call
 async def test_concurrent_requests_share_one_cached_check(
     service: Service, containers: Callable[[str], Container]
 ) -> None:
-    readiness = Readiness(declared_containers, containers, uses_scripts=lambda: True, cache_s=60)
+    readiness = Readiness(container_definitions, containers, uses_scripts=lambda: True, cache_s=60)
 
     await asyncio.gather(*(readiness.checks() for _ in range(20)))
     service.existing -= {"posts/createLike"}
@@ -312,7 +311,7 @@ async def test_concurrent_requests_share_one_cached_check(
 async def test_more_than_a_second_of_traffic_causes_one_check(
     service: Service, containers: Callable[[str], Container], missing: set[str]
 ) -> None:
-    readiness = Readiness(declared_containers, containers, uses_scripts=lambda: False)
+    readiness = Readiness(container_definitions, containers, uses_scripts=lambda: False)
     service.existing -= missing
 
     end = time.monotonic() + 1.3
@@ -325,7 +324,7 @@ async def test_more_than_a_second_of_traffic_causes_one_check(
 
 
 async def test_an_expired_check_is_repeated(service: Service, containers: Callable[[str], Container]) -> None:
-    readiness = Readiness(declared_containers, containers, uses_scripts=lambda: True, cache_s=0.01)
+    readiness = Readiness(container_definitions, containers, uses_scripts=lambda: True, cache_s=0.01)
     await readiness.checks()
     service.existing -= {"posts/createLike"}
 
@@ -343,7 +342,9 @@ async def test_the_responses_match_the_description(
     service: Service, containers: Callable[[str], Container], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def new_readiness() -> None:
-        monkeypatch.setattr(health, "_readiness", Readiness(declared_containers, containers, uses_scripts=lambda: True))
+        monkeypatch.setattr(
+            health, "_readiness", Readiness(container_definitions, containers, uses_scripts=lambda: True)
+        )
 
     new_readiness()
     ready = await _described_response()

@@ -21,11 +21,9 @@ _NAMESPACE = uuid.UUID("6f0c3c1e-6a39-5a0e-9a53-5d1c9f3e7a10")
 
 
 def new_id(kind: str, idempotency_key: str | None, *scope: str) -> str:
-    """Return a random id, or the one derived from the idempotency key, which is unique within `scope`.
+    """Return a random ID, or the one derived from the idempotency key within `scope`, which must name the caller.
 
-    Name the caller in `scope`; otherwise, the key of one caller finds the item of another.
-
-    A retried command derives the same id, so the database refuses to create its item twice.
+    A retried command derives the same ID, so the database refuses to create its item twice.
     """
     if idempotency_key is None:
         return str(uuid.uuid4())

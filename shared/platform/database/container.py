@@ -151,9 +151,7 @@ class Container:
             caught_up.update(map(str, behind))
 
     async def read_many(self, ids: Sequence[str]) -> list[Item]:
-        """Return the present state of the existing items whose ID is their partition key, in any order.
-
-        Items with one of the IDs in another partition can be among them.
+        """Return the items whose ID is their partition key, as they are now, in any order; maybe others with these IDs.
 
         A read by the primary per item or, if that is cheaper, `catch_up` and a query of all partitions.
         """

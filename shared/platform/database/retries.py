@@ -18,11 +18,8 @@ The rows marked SDK describe azure-cosmos 4.17 (aio/_retry_utility_async.py and 
 writes that may have been applied; docs/reliability.md says how each command handles that.
 
 Nested counts multiply, so a deadline bounds the request instead (`deadline` in scope.py). Work that several requests
-share has a shorter deadline, so that its error still reaches them.
-
-A delivery of changes has a deadline, too (the setting `DELIVERY_DEADLINE_S`). If it passes or the database fails, the
-host repeats the delivery without limit. Otherwise, its changes would be lost. A change that fails for another reason
-goes to `failures` (shared/platform/deliveries/delivery.py).
+share has a shorter deadline, so that its error still reaches them. The host repeats a delivery of changes without limit
+(shared/platform/deliveries/).
 """
 
 from __future__ import annotations

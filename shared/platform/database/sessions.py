@@ -10,8 +10,7 @@ enters the session that the SDK keeps for the process.
    it would forget the tokens of the whole process.
 2. A token from a client can be forged or from a restored database, and would hold up the request. `Session.confirm`
    therefore asks the primary first, which has every acknowledged write, and replaces a token that is ahead of it.
-3. If no replica reaches the token in time, the API raises DatabaseUnavailable. A page, whose reader cannot change the
-   token, is read again without it (`with_or_without_token`).
+3. If no replica reaches the token in time, the read raises DatabaseUnavailable.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ import asyncio
 import base64
 import re
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from shared.platform.database.retries import SESSION_RETRIES, SESSION_WAIT_S
 from shared.platform.errors import DatabaseUnavailable, MalformedRequest
@@ -34,8 +33,6 @@ _VERSION = "1."
 # `{range}:{version}#{lsn}` and regions `#{region}={lsn}` (azure-cosmos 4.17, _vector_session_token.py).
 _RANGE_TOKEN = re.compile(r"(\d{1,9}):(-?\d{1,9}#\d{1,18}(?:#\d{1,9}=-?\d{1,18}){0,9})")
 _ENTRY = re.compile(r"(?P<rid>[\w+=-]{1,24})/(?P<token>.+)")
-
-T = TypeVar("T")
 
 
 class SessionNotConfirmed(Exception):
@@ -52,7 +49,7 @@ class Session:
 
     def __init__(self) -> None:
         self._progress: dict[tuple[str, str], str] = {}
-        # Whether the client's token, if there is one, is neither ahead of the primary nor dropped.
+        # Whether the client has sent a token that is not ahead of the primary.
         self.has_valid_token = False
         # The containers whose tokens come from the client, and the primary has not confirmed any.
         self._doubtful: set[str] = set()
@@ -137,18 +134,6 @@ class Session:
                         self.has_valid_token = False
                     self._progress[key] = progress
                     self._doubtful.discard(key[0])
-
-    async def with_or_without_token(self, read: Callable[[], Awaitable[T]]) -> T:
-        """Run reads. If the database is unavailable, run them again without the token that the client has sent."""
-        has_token = bool(self._progress)
-        try:
-            return await read()
-        except DatabaseUnavailable:
-            if not has_token:
-                raise
-            self._progress.clear()
-            self.has_valid_token = False
-            return await read()
 
 
 def _decode(token: str) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from shared.platform.errors import Forbidden, NotAuthenticated
@@ -62,12 +63,9 @@ def authenticate(headers: Mapping[str, str], *, is_page: bool = False) -> Caller
 
 def signed_in_caller(headers: Mapping[str, str]) -> SignedIn | None:
     """The caller whose session a page is requested with; None without a session."""
-    if app_settings().auth is not AuthMode.APP_SERVICE:
-        return None
-    try:
+    with suppress(NotAuthenticated):
         return _caller_of_app_service(headers)
-    except NotAuthenticated:
-        return None
+    return None
 
 
 def _caller_of_app_service(headers: Mapping[str, str]) -> SignedIn:

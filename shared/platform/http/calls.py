@@ -61,7 +61,7 @@ Body = TypeVar("Body", bound=RequestModel | None)
 
 @dataclass(frozen=True)
 class Call(Generic[Body]):
-    """A parsed request. `if_none_match` may contain `*`. `cursor` is what the endpoint parses, a Cursor by default.
+    """A parsed request. `cursor` is what the endpoint parses, a Cursor by default.
 
     A command applies to an item whose last edit is in `if_match`, a query returns a representation whose ETag is in it,
     or any if that is None. `params` are all query parameters, for those that only one endpoint has.
@@ -75,7 +75,7 @@ class Call(Generic[Body]):
     limit: int
     cursor: Any
     if_match: frozenset[str] | None
-    if_none_match: tuple[str, ...]
+    if_none_match: frozenset[str]  # without `W/`; or `*`
     idempotency_key: str | None
     accepts_gzip: bool
 
@@ -105,7 +105,9 @@ def parse_call(
         limit=_parse_limit(request.params.get("limit")),
         cursor=parse_cursor(request.params["cursor"]) if "cursor" in request.params else None,
         if_match=_parse_if_match(request) if request.method in (*QUERY, *_CONDITIONAL) else None,
-        if_none_match=tuple(_entity_tags(request.headers.get("If-None-Match", ""))),
+        if_none_match=frozenset(
+            tag.removeprefix("W/") for tag in _entity_tags(request.headers.get("If-None-Match", ""))
+        ),
         idempotency_key=_parse_idempotency_key(request) if request.method not in (*QUERY, *_CONDITIONAL) else None,
         accepts_gzip=_GZIP.search(request.headers.get("Accept-Encoding", "")) is not None,
     )

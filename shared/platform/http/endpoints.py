@@ -55,7 +55,7 @@ class Endpoint:
     """Decorator that turns a handler into an HTTP function; place the route above.
 
     The function authenticates commands, parses the request, maps errors to problem details, reports the request
-    charge and the session, and logs one line. `request` names the request of a design that it serves. The other
+    charge and the session, and logs one line. `request` is its name in the design, such as C1. The other
     arguments describe it to clients: `returns` is one resource (or one of several), a page of it (`paged`), or a
     cached list (`listed`), `parse_cursor` reads the position of a page, `parameters` are query parameters that only
     this endpoint has, with their descriptions and schemas, `errors` are specific to it, and `statuses` are the success

@@ -101,7 +101,7 @@ async def http_response(response: Response, call: Call[Body]) -> func.HttpRespon
         if call.is_query and call.if_match is not None and response.etag not in call.if_match:
             raise VersionMismatch
         headers["ETag"] = f'{response.etag[:-1]}{GZIP_SUFFIX}"' if is_compressed else response.etag
-        if call.is_query and _is_known(call, headers["ETag"]):
+        if call.is_query and not {"*", headers["ETag"]}.isdisjoint(call.if_none_match):
             return func.HttpResponse(status_code=304, headers=headers, mimetype=response.media_type)
     if is_compressed:
         headers["Content-Encoding"] = "gzip"
@@ -109,7 +109,3 @@ async def http_response(response: Response, call: Call[Body]) -> func.HttpRespon
         in_thread = len(content) > _MOST_COMPRESSED_IN_LOOP
         content = await asyncio.to_thread(getattr, response, "compressed") if in_thread else response.compressed
     return func.HttpResponse(content, status_code=status, headers=headers, mimetype=response.media_type)
-
-
-def _is_known(call: Call[Body], etag: str) -> bool:
-    return "*" in call.if_none_match or etag in (tag.removeprefix("W/") for tag in call.if_none_match)
