@@ -127,9 +127,9 @@ def _markdown(results: Results) -> str:
         "- P is the number of physical partitions of `posts`.",
         "- In V2 to V4, the caller passes the user's name, because the article lists no read of it. This project reads"
         " the name itself and pays for it.",
-        "- The ten requests do not include updates of views after a write. The updates of V3 and `this` are measured below,"
-        " as bursts and new posts. The service's charge for updating an index of V4 is not documented, and the emulator"
-        " charges nothing: [secondary-indexes.md](secondary-indexes.md#charges) has an estimate.",
+        "- The ten requests do not include updates of views after a write. The updates of V3 and `this` are measured"
+        " below, as bursts and new posts. The service's charge for updating an index of V4 is not documented, and the"
+        " emulator charges nothing: [secondary-indexes.md](secondary-indexes.md#charges) has an estimate.",
         "",
         "`make bench` measures everything again, on the emulator.",
         "",
