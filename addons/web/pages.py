@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import azure.functions as func
+from async_lru import alru_cache
 
 from addons.web.slugs import post_path
 from addons.web.web_page import Context, PageMoved, WebPage, fragment
@@ -33,6 +34,8 @@ from shared.settings import settings
 bp = func.Blueprint()
 
 _ATOM = "application/atom+xml"
+# Of a post's text in the feed. A longer one would make each download of the feed long.
+_FULL_TEXT_BYTES = 65_536
 
 
 # The host tries routes in the order of function names, so this name must sort after all others.
@@ -175,10 +178,26 @@ async def preview_comment(call: Call[CommentDraft]) -> Response:
 @bp.route(route="feed.atom", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
 @WebPage("Q6", template="atom.xml", media_type=_ATOM, listed=True)
 async def get_atom(call: Call[None]) -> Context:
-    """Load the most recent posts as an Atom feed."""
+    """Load the most recent posts as an Atom feed.
+
+    The first 20 have their text up to 64 KiB, the others a summary. Each text is a read by the primary, once for each
+    version in each process.
+    """
     # Stable under another host name, and different for each blog.
     blog_id = f"{settings().account.endpoint}{settings().database}"
-    return {"user": None, "feed_id": blog_id, "posts": (await front_page()).posts[: call.limit]}
+    listed = (await front_page()).posts[: call.limit]
+    full = listed[:DEFAULT_PAGE]
+    found = await run_all(*(_text(post["id"], post.get("editedDate", "")) for post in full))
+    texts = {post["id"]: text for post, text in zip(full, found, strict=True)}
+    return {"user": None, "feed_id": blog_id, "posts": listed, "texts": texts}
+
+
+@alru_cache(maxsize=2 * DEFAULT_PAGE)
+async def _text(post_id: str, _edited: str) -> str | None:
+    """The text of a version of a post, unless it is long, or the post was deleted."""
+    post = await (await open_blog()).posts.read_latest(post_id, post_id)
+    text = (post or {}).get("content")
+    return text if isinstance(text, str) and len(text.encode()) <= _FULL_TEXT_BYTES else None
 
 
 @bp.route(route="feed.xml", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
@@ -200,7 +219,7 @@ async def get_rss(_call: Call[None]) -> Context:
 async def get_user_atom(call: Call[None]) -> Context:
     """Load a user's posts as an Atom feed."""
     context = await _user_with_posts(call)
-    return context | {"feed_id": context["user"]["id"]}
+    return context | {"feed_id": context["user"]["id"], "texts": {}}
 
 
 @bp.route(route="robots.txt", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)

@@ -83,6 +83,28 @@ async def test_a_feed_reader_finds_everything_of_each_entry(api: Api, site: Site
             assert all((one.id, one.link, one.author, one.title, one.summary, one.published_parsed, one.updated_parsed))
 
 
+async def test_the_feed_of_all_posts_has_their_texts_up_to_a_size(api: Api, site: Site) -> None:
+    post = await listed(api)
+    longer = await api.new_post(await api.new_user(), content="word " * 14_000)
+    versions = []
+
+    async def contents() -> dict[str, list[str]]:
+        read = feedparser.parse((await site.get("/feed.atom")).content)
+        return {
+            entry.id.removeprefix("urn:uuid:"): [one.value for one in entry.get("content", [])]
+            for entry in read.entries
+        }
+
+    async def shows(text: str) -> bool:
+        versions.append(await contents())
+        return text in "".join(versions[-1].get(post["id"], [])) and longer["id"] in versions[-1]
+
+    await eventually(lambda: shows("<em>weave</em> &amp; “spin”.</p>"))
+    assert versions[-1][longer["id"]] == []
+    await api.edit_post(post["id"], post["title"], "A *new* text.")
+    await eventually(lambda: shows("<em>new</em>"))
+
+
 async def test_ids_do_not_depend_on_the_host_of_the_request(api: Api, site: Site) -> None:
     post = await listed(api)
 
