@@ -145,8 +145,8 @@ def describe(operations: Sequence[ApiOperation], auth: AuthMode) -> JsonObject:
             "title": app_settings().title,
             "version": "1.0.0",
             "description": "C1 to C4 and Q1 to Q6 are the requests of [Model and partition data on Azure Cosmos DB]("
-            "https://learn.microsoft.com/azure/cosmos-db/nosql/model-partition-example). HEAD is answered "
-            "wherever GET is. Of a name that a JSON object repeats, the last value counts.",
+            "https://learn.microsoft.com/azure/cosmos-db/nosql/model-partition-example). HEAD works "
+            "wherever GET does. If a JSON object repeats a name, the last value counts.",
         },
         "servers": [{"url": API_PATH}],
         "paths": paths,

@@ -46,7 +46,7 @@ class WebSettings(AppSettings):
     """The settings of the app and of the site."""
 
     tagline: str = Field(
-        default="Posts and conversations, for all who like to read or write.",
+        default="Posts and conversations, for everyone who likes to read or write.",
         max_length=200,
         description="one line of at most 200 characters",
     )

@@ -10,9 +10,9 @@ const MOST_RECORDS = 150;
 // The records of this tab, so that a page loads only new ones.
 const LOG = "blog-inspector-log";
 const NOTICES = {
-  lag: "Somebody is on the tour, which delays the database: what you see can be two seconds old.",
-  throttle: "Somebody is on the tour, which slows down the database: pages can take a while.",
-  faults: "Somebody is on the tour, which makes the database fail: lists and new names can be late.",
+  lag: "Somebody is taking the tour, which delays the database: what you see can be two seconds old.",
+  throttle: "Somebody is taking the tour, which slows down the database: pages can take a while.",
+  faults: "Somebody is taking the tour, which makes the database fail: lists and new names can be late.",
 };
 const HEIGHTS = ["low", "half", "high"];
 // As in inspector.css

@@ -43,7 +43,7 @@ async function reportItem(button) {
     const report = { userId: user.id, reason };
     const { status, body } = await command("POST", `${path}/reports`, report, { isRepeatable: true });
     const earlier = `You have already reported this ${name}. The moderators see your reason: ${body.reason}`;
-    return () => announce(status === 201 ? "Thank you. The moderators see your report." : earlier, button);
+    return () => announce(status === 201 ? "Thank you. The moderators will see your report." : earlier, button);
   });
   button.focus();
 }

@@ -111,6 +111,7 @@ async def _record_rename(page: Page, url: str) -> None:
     await page.locator("[data-measured]", has_text="by the change feeds").wait_for()
     await page.get_by_role("button", name="Rename", exact=True).click()
     await page.locator("[data-measured]", has_text=re.compile(r"1 rename: 1,\d{3} copies.*done after")).wait_for()
+    await page.locator("[data-verdict]", has_text="All 1,000 comments have the new name.").wait_for()
     box = await page.locator(".diagram").bounding_box()
     assert box is not None
     clip: Any = {name: int(value) for name, value in box.items()}

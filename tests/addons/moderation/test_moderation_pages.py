@@ -104,7 +104,7 @@ async def test_a_reader_reports_something(
     place = person.page.locator("article.post > footer" if kind == "post" else "ol.comments")
 
     earlier = f"You have already reported this {kind}. The moderators see your reason: {REASON}"
-    for reason, message in ((REASON, "The moderators see your report."), ("Another reason.", earlier)):
+    for reason, message in ((REASON, "The moderators will see your report."), ("Another reason.", earlier)):
         await place.get_by_role("button", name="Report").click()
         await give_reason(person, reason, "Report")
         await expect(person.status).to_contain_text(message)
@@ -260,7 +260,7 @@ async def test_a_report_that_is_sent_late_closes_no_other_dialog(
     await dialog.get_by_label("Reason").fill("Another reason.")
     may_arrive.set()
 
-    await expect(person.status).to_contain_text("The moderators see your report.")
+    await expect(person.status).to_contain_text("The moderators will see your report.")
     await expect(dialog.get_by_label("Reason")).to_have_value("Another reason.")
     await dialog.get_by_role("button", name="Report").click()
     await expect(dialog).to_be_hidden()
@@ -529,7 +529,7 @@ async def test_an_empty_reason_is_explained(visit: Visit, reader: Api, post: Jso
     assert await field.evaluate(message) != "This is empty. Write something."
     await give_reason(person, " ", "Report")
     await give_reason(person, REASON, "Report")
-    await expect(person.status).to_contain_text("The moderators see your report")
+    await expect(person.status).to_contain_text("The moderators will see your report")
 
 
 @pytest.mark.nightly

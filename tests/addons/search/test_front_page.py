@@ -15,7 +15,7 @@ from tests.api import Api
 from tests.polling import eventually
 from tests.running_app import RunningApp
 
-NOTE = "Older posts are in the search."
+NOTE = "Find older posts with the search."
 
 
 @pytest.mark.nightly

@@ -106,21 +106,6 @@ async def test_a_deletion_that_fails_restores_the_comment_in_its_place(visit: Vi
     await expect(ada.page.locator("[data-comment-count]")).to_have_text("3")
 
 
-async def test_the_focus_stays_on_the_button_of_a_deletion_that_fails(visit: Visit, api: Api) -> None:
-    user = await api.new_user()
-    post = await api.new_post(user)
-    ada = await visit(f"/posts/{post['id']}")
-    await ada.be(user)
-    await ada.fail("DELETE", "**/api/posts/*", 503)
-    button = ada.page.locator("[data-delete-post]")
-
-    await button.press("Enter")
-    await ada.confirm()
-
-    await expect(ada.alert).to_contain_text("Wait a few seconds")
-    await expect(button).to_be_focused()
-
-
 @pytest.mark.nightly
 @pytest.mark.parametrize("form", ["rename", "editor"])
 async def test_the_focus_stays_on_the_button_of_a_form_that_fails(visit: Visit, api: Api, form: str) -> None:
