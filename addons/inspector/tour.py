@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -56,6 +57,9 @@ _CONTENT = "Watch the copies arrive. " * 59
 _OF_AUTHORS = f"SELECT c.id, c.userId FROM c WHERE c.type = '{Post.TYPE}' AND ARRAY_CONTAINS(@authors, c.userId)"  # noqa: S608 - constants
 _PAGE_SIZE = 1_000
 _ARTICLE = Path(__file__).parent / "static" / "article.json"
+_COST = Path(__file__).parents[2] / "docs" / "cost.md"
+# Other pages of the documentation have no address here.
+_LINK_TO_PAGE = re.compile(r"\[([^\]]*)\]\((?!https:)[^)]*\)")
 _visits = Visits()
 # How many accounts of each sample user are known to be deleted.
 _deleted = [0] * _READERS
@@ -81,7 +85,9 @@ async def page_tour(call: Call[None]) -> Context:
         # This read detects a session token from an earlier database, which the page then deletes. Otherwise, step 1
         # would cost 4 RU.
         newest = await (await open_blog()).posts.read(newest["id"], newest["id"])
-    return {"step": int(step), "newest": newest, "load_view": load, "figure_of": _figure_of}
+    # A deployed app has no documentation.
+    cost = _LINK_TO_PAGE.sub(r"\1", _COST.read_text(encoding="utf-8")) if step == "8" and _COST.exists() else ""
+    return {"step": int(step), "newest": newest, "load_view": load, "figure_of": _figure_of, "cost": cost}
 
 
 @bp.route(route="tour/switches/{name?}", methods=["PUT"])

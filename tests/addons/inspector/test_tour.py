@@ -716,6 +716,9 @@ async def test_the_bill_says_that_it_needs_scripts(browser: Browser, toured_app:
         await expect(page.get_by_role("spinbutton")).to_have_count(0)
         await expect(page.get_by_role("table")).to_have_count(0)
         await expect(page.get_by_text("dollars per RU/s and hour")).to_contain_text(": 0.00008 dollars")
+        await page.get_by_text("docs/cost.md").click()
+        await expect(page.get_by_role("heading", name="Prices")).to_be_visible()
+        assert await page.locator(".tour a[href*='.md']").count() == 0
 
 
 async def test_the_front_page_introduces_the_tour_and_the_api(toured: Api) -> None:
