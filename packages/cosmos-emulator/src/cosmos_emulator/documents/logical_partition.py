@@ -89,16 +89,16 @@ class LogicalPartition:
         if len(body) > MAX_ITEM_BYTES:
             raise CosmosError(413, "Request size is too large: the maximum size of an item is 2 MB.")
         item = StoredItem(
-            number,
-            self.key.epk,
-            self.key.text,
-            item_id,
-            body,
-            etag,
-            self.now_s,
-            self.items.lsn,
-            ttl,
-            expiry(self.now_s, ttl, self.container.definition.default_ttl_s),
+            number=number,
+            epk=self.key.epk,
+            key=self.key.text,
+            id=item_id,
+            body=body,
+            etag=etag,
+            timestamp=self.now_s,
+            lsn=self.items.lsn,
+            ttl=ttl,
+            expires_at=expiry(self.now_s, ttl, self.container.definition.default_ttl_s),
         )
         return item, stored
 

@@ -10,7 +10,6 @@ import time
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Final
@@ -28,7 +27,7 @@ from cosmos_emulator.store.index_definition import IndexDefinition, definitions_
 from cosmos_emulator.store.index_progress import IndexProgress
 from cosmos_emulator.store.items import Clock
 from cosmos_emulator.store.open_partitions import OpenPartitions
-from cosmos_emulator.store.partition import Partition, partition_file, remove_partition_file
+from cosmos_emulator.store.partition import Partition, StoreOptions, partition_file, remove_partition_file
 from cosmos_emulator.store.replicas import Lag
 from cosmos_emulator.store.resources import Resource, ResourceTable, UnusableData, new_etag
 from cosmos_emulator.store.schema import CANNOT_WRITE
@@ -50,13 +49,7 @@ class Container:
         resource: Resource,
         directory: Path,
         resources: ResourceTable,
-        clock: Clock,
-        background: BackgroundWork,
-        open_partitions: OpenPartitions,
-        *,
-        durable: bool,
-        replica_lag: Lag,
-        least_lsn: int,
+        options: StoreOptions,
         log_retention_s: int | None,
     ) -> None:
         self.database = database
@@ -69,23 +62,9 @@ class Container:
         self.directory = directory
         self.definition = ContainerDefinition.parse(resource.body)
         self._resources = resources
-        self._new_partition = partial(
-            Partition,
-            directory=directory,
-            clock=clock,
-            durable=durable,
-            replica_lag=replica_lag,
-            least_lsn=least_lsn,
-            named_indexes=self._named_indexes,
-            may_index=self._may_index,
-            on_chore=background.wake,
-            on_open=open_partitions.add,
-            default_ttl_s=lambda: self.definition.default_ttl_s,
-            log_retention_s=lambda: self.log_retention_s,
-        )
+        self._options = options
         self._default_log_retention_s = log_retention_s
         self._progress: IndexProgress | None = None
-        self._durable = durable
         self.is_source = False  # of a global secondary index
         self.is_closed = False
         self._changing = asyncio.Lock()  # the partitions or the definition
@@ -114,7 +93,7 @@ class Container:
     def progress(self) -> IndexProgress:
         """How far a global secondary index has followed its source."""
         if self._progress is None:
-            self._progress = IndexProgress(self.directory, durable=self._durable)
+            self._progress = IndexProgress(self.directory, durable=self._options.durable)
         return self._progress
 
     def partition_of(self, key: PartitionKey) -> Partition:
@@ -226,12 +205,20 @@ class Container:
                 self._progress = None
 
     def _prepare(self, placed: PartitionRange) -> Partition:
-        return self._new_partition(placed, placed.keys(self.definition.partition_key))
+        keys = placed.keys(self.definition.partition_key)
+        return Partition(placed, keys, self.directory, self._options, self)
 
-    def _named_indexes(self) -> list[IndexDefinition]:
+    @property
+    def default_ttl_s(self) -> int | None:
+        """The default TTL of items."""
+        return self.definition.default_ttl_s
+
+    def named_indexes(self) -> list[IndexDefinition]:
+        """Return the indexes that the policy names."""
         return definitions_of(self.definition.indexing, self.definition.partition_key.paths)
 
-    def _may_index(self, definition: IndexDefinition) -> bool:
+    def may_index(self, definition: IndexDefinition) -> bool:
+        """Return whether the policy allows an index."""
         policy = self.definition.indexing
         return all(policy.indexes(part.path) and policy.is_stored(part.path) for part in definition.parts)
 
@@ -261,17 +248,22 @@ class Account:
             raise UnusableData(f"{CANNOT_WRITE.format(directory)} ({error.strerror})") from error
         self._directory = directory
         self._clock = clock
-        self._durable = durable
-        self._replica_lag = replica_lag
         self._log_retention_s = log_retention_s
         self.resources = ResourceTable(directory / ACCOUNT_FILE, durable=durable)
         if replaces is not None:
             # LSNs start at the time in microseconds (schema.py), so all LSNs so far are lower.
             self.resources.raise_numbers({**replaces.resources.numbers(), _LEAST_LSN: time.time_ns() // 1000})
-        self._least_lsn = self.resources.numbers().get(_LEAST_LSN, 0)
         self._containers: dict[str, Container] = {}
-        self._open_partitions = OpenPartitions(most_partitions())
-        self.background = BackgroundWork(self._open_partitions, purge_interval_s)
+        open_partitions = OpenPartitions(most_partitions())
+        self.background = BackgroundWork(open_partitions, purge_interval_s)
+        self._options = StoreOptions(
+            clock,
+            durable=durable,
+            replica_lag=replica_lag,
+            least_lsn=self.resources.numbers().get(_LEAST_LSN, 0),
+            on_chore=self.background.wake,
+            on_open=open_partitions.add,
+        )
         for database in self.resources.children("dbs", ""):
             for resource in self.resources.children("colls", database.rid):
                 self._open(database, resource)
@@ -448,19 +440,7 @@ class Account:
     def _open(self, database: Resource, resource: Resource) -> Container:
         # Hexadecimal: base64 rids can differ only by case, which some file systems ignore.
         directory = self._directory / (rids.decode(resource.rid) or b"").hex()
-        container = Container(
-            database,
-            resource,
-            directory,
-            self.resources,
-            self._clock,
-            self.background,
-            self._open_partitions,
-            durable=self._durable,
-            replica_lag=self._replica_lag,
-            least_lsn=self._least_lsn,
-            log_retention_s=self._log_retention_s,
-        )
+        container = Container(database, resource, directory, self.resources, self._options, self._log_retention_s)
         self._containers[resource.rid] = container
         return container
 

@@ -8,9 +8,10 @@ import sqlite3
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager, suppress
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from cosmos_emulator.errors import container_deleted
 from cosmos_emulator.partitioning.ranges import KeyRange, PartitionRange
@@ -43,6 +44,40 @@ def remove_partition_file(path: Path) -> None:
         path.with_name(path.name + ending).unlink(missing_ok=True)
 
 
+@dataclass(frozen=True, slots=True)
+class StoreOptions:
+    """What all partitions of an account have in common.
+
+    The next LSN of a new partition is above `least_lsn`. `on_chore` is called from any thread when a partition's
+    `do_chore` has work, `on_open` when its file was opened.
+    """
+
+    clock: Clock
+    durable: bool
+    replica_lag: Lag
+    least_lsn: int
+    on_chore: Callable[[Partition], None]
+    on_open: Callable[[Partition], None]
+
+
+class Rules(Protocol):
+    """What a container demands of its partitions now."""
+
+    @property
+    def default_ttl_s(self) -> int | None:
+        """The container's default TTL."""
+
+    @property
+    def log_retention_s(self) -> int | None:
+        """How long all changes are logged; None if they are not."""
+
+    def named_indexes(self) -> Sequence[IndexDefinition]:
+        """Return the indexes that the policy names."""
+
+    def may_index(self, definition: IndexDefinition) -> bool:
+        """Return whether the policy allows an index."""
+
+
 class Partition:
     """Items with an EPK in `range`.
 
@@ -55,24 +90,10 @@ class Partition:
         placed: PartitionRange,
         key_range: KeyRange,
         directory: Path,
-        clock: Clock,
-        *,
-        durable: bool,
-        replica_lag: Lag,
-        least_lsn: int,
-        named_indexes: Callable[[], Sequence[IndexDefinition]],
-        may_index: Callable[[IndexDefinition], bool],
-        on_chore: Callable[[Partition], None],
-        on_open: Callable[[Partition], None],
-        default_ttl_s: Callable[[], int | None],
-        log_retention_s: Callable[[], int | None],
+        options: StoreOptions,
+        rules: Rules,
     ) -> None:
-        """Prepare the partition; its file is opened when it is used. Its next LSN will be above `least_lsn`.
-
-        `named_indexes` returns the policy's indexes; `may_index` says whether it allows one. `on_chore` is called from
-        any thread when `do_chore` has work, `on_open` when the file was opened. `default_ttl_s` is the container's;
-        `log_retention_s` returns how long all changes are logged, or None.
-        """
+        """Prepare the partition; its file is opened when it is used."""
         self.id = str(placed.id)
         self.index = placed.id
         self.placed = placed
@@ -81,23 +102,19 @@ class Partition:
         self.lineage = (self.id, *map(str, reversed(placed.ancestors)))
         self.range = key_range
         self._path = path = partition_file(directory, placed.id)
-        self._clock = clock
-        self._durable = durable
+        self._options = options
+        self._rules = rules
+        self._clock = options.clock
         self._lock = asyncio.Lock()
         self._lsn = 0
         self._last_number = 0
-        self._least_lsn = least_lsn
-        self._named_indexes = named_indexes
-        self._may_index = may_index
-        self._on_chore = on_chore
-        self._on_open = on_open
         self._chores: dict[_Chore, None] = {}
-        self._default_ttl_s = default_ttl_s
-        self._log_retention_s = log_retention_s
         self._wanted: dict[IndexDefinition, None] = {}
-        self.replicas = Replicas(replica_lag, clock, self._snapshot, log=path.with_name(f"{path.name}-wal"))
-        self._committed = ItemView(self._reopened, clock)
-        self._committed_for_worker = ItemView(self._connected, clock)
+        self.replicas = Replicas(
+            options.replica_lag, options.clock, self._snapshot, log=path.with_name(f"{path.name}-wal")
+        )
+        self._committed = ItemView(self._reopened, options.clock)
+        self._committed_for_worker = ItemView(self._connected, options.clock)
         self.used_s = 0.0
         """When a request used the partition last, by the monotonic clock."""
         self.is_closed = False
@@ -134,7 +151,7 @@ class Partition:
     @contextmanager
     def _begun(self) -> Iterator[ItemTransaction]:
         writer = self._writer
-        log = None if self._log_retention_s() is None else ChangeLog(writer)
+        log = None if self._rules.log_retention_s is None else ChangeLog(writer)
         writer.execute("BEGIN IMMEDIATE")
         transaction = ItemTransaction(writer, self._clock, self._indexes, self._lsn + 1, self._last_number, log)
         try:
@@ -170,7 +187,7 @@ class Partition:
     def _copy_to(self, child: Partition) -> None:
         remove_partition_file(child._path)  # of an interrupted split
         self._writer.execute("VACUUM INTO ?", (str(child._path),))
-        with closing(open_connection(child._path, durable=self._durable)) as copy:
+        with closing(open_connection(child._path, durable=self._options.durable)) as copy:
             copy.execute("BEGIN IMMEDIATE")
             for table in ("items", "changes"):
                 copy.execute(f"DELETE FROM {table} WHERE epk < ? OR epk >= ?", (child.range.start, child.range.end))  # noqa: S608 - constants
@@ -205,11 +222,11 @@ class Partition:
         _ = self.lsn  # creates the file
         if self.is_closed:
             raise container_deleted()
-        return open_connection(self._path, durable=self._durable, read_only=True)
+        return open_connection(self._path, durable=self._options.durable, read_only=True)
 
     def _reopened(self) -> sqlite3.Connection:
         connection = self._connected()
-        self._on_open(self)
+        self._options.on_open(self)
         return connection
 
     def _snapshot(self) -> Snapshot:
@@ -236,7 +253,7 @@ class Partition:
 
     def _start(self, chore: _Chore) -> None:
         self._chores[chore] = None
-        self._on_chore(self)
+        self._options.on_chore(self)
 
     def _purge_expired(self, budget: Budget) -> bool:
         with self._begun() as transaction:
@@ -244,7 +261,7 @@ class Partition:
 
     def _trim_log(self, budget: Budget) -> bool:
         with self._begun():
-            retention_s = self._log_retention_s()
+            retention_s = self._rules.log_retention_s
             return trim(self._writer, math.inf if retention_s is None else self._clock() - retention_s, budget)
 
     async def apply_default_ttl(self) -> None:
@@ -258,7 +275,7 @@ class Partition:
 
     def _rewrite_expiry(self, budget: Budget) -> bool:
         with self._begun():
-            remains = rewrite(self._writer, self._default_ttl_s(), budget)
+            remains = rewrite(self._writer, self._rules.default_ttl_s, budget)
         if not remains:
             self.replicas.catch_up()
         return remains
@@ -270,7 +287,7 @@ class Partition:
         self.purge()
 
     def _set_log(self, connection: sqlite3.Connection) -> None:
-        set_log(connection, self._lsn, is_kept=self._log_retention_s() is not None)
+        set_log(connection, self._lsn, is_kept=self._rules.log_retention_s is not None)
 
     @property
     def indexes(self) -> tuple[StoredIndex, ...]:
@@ -295,7 +312,7 @@ class Partition:
     def _build_indexes(self, budget: Budget) -> bool:
         def build() -> None:
             for definition in list(self._wanted):
-                if self._may_index(definition):
+                if self._rules.may_index(definition):
                     self._indexes.add(definition, on_demand=True)
             self._indexes.build(budget)
 
@@ -303,8 +320,10 @@ class Partition:
         return not self._indexes.is_complete
 
     def _synchronize(self) -> None:
-        named = self._named_indexes()
-        self._indexes.retain(lambda one: self._may_index(one.definition) if one.on_demand else one.definition in named)
+        named = self._rules.named_indexes()
+        self._indexes.retain(
+            lambda one: self._rules.may_index(one.definition) if one.on_demand else one.definition in named
+        )
         for definition in named:
             self._indexes.add(definition, on_demand=False)
 
@@ -352,16 +371,16 @@ class Partition:
         if self.is_closed:
             raise container_deleted()
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        connection = open_connection(self._path, durable=self._durable)
+        connection = open_connection(self._path, durable=self._options.durable)
         check_format(connection, self._path)
-        create_tables(connection, self.index << NUMBER_BITS, self._least_lsn)
+        create_tables(connection, self.index << NUMBER_BITS, self._options.least_lsn)
         self._lsn, self._last_number = connection.execute("SELECT lsn, number FROM progress").fetchone()
         self._set_log(connection)
         self._indexes = PartitionIndexes(connection)
         self._atomically(connection, self._synchronize)
         if not self._indexes.is_complete:
             self._start(self._build_indexes)
-        if not is_applied(connection, self._default_ttl_s()):
+        if not is_applied(connection, self._rules.default_ttl_s):
             self._start(self._rewrite_expiry)
-        self._on_open(self)
+        self._options.on_open(self)
         return connection
