@@ -14,7 +14,7 @@ from azure.cosmos.exceptions import CosmosResourceExistsError
 from cosmos_emulator import CosmosEmulator, EmulatorSettings
 from cosmos_emulator.faults import Faults
 from cosmos_emulator.latency import Latency
-from cosmos_emulator.loop_thread import LoopThread
+from cosmos_emulator.runtime.loop_thread import LoopThread
 
 from management.provision import provision
 from shared.data.blog import Blog as StoredBlog

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final
 
 import orjson
-from cosmos_emulator.container_definition import completed
-from cosmos_emulator.importing import import_items
+from cosmos_emulator.contents.importing import import_items
+from cosmos_emulator.definitions.container import completed
 from cosmos_emulator.store.account import Account
 
 from bench.models.interface import ContainerPlan, Model

@@ -14,7 +14,7 @@ from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy
 from cosmos_emulator import EmulatorSettings
 from cosmos_emulator.charges import ChargeModel
-from cosmos_emulator.container_definition import completed
+from cosmos_emulator.definitions.container import completed
 from cosmos_emulator.documents.create import create
 from cosmos_emulator.documents.logical_partition import LogicalPartition
 from cosmos_emulator.store import budget

@@ -12,7 +12,7 @@ import pytest
 from azure.cosmos import PartitionKey, ThroughputProperties
 from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
 from cosmos_emulator import CosmosEmulator, CosmosError
-from cosmos_emulator.container_definition import ContainerDefinition, completed
+from cosmos_emulator.definitions.container import ContainerDefinition, completed
 from cosmos_emulator.operations import list_changes
 from cosmos_emulator.reads import paging
 from tests.errors import fails_with

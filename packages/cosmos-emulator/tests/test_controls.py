@@ -23,8 +23,8 @@ from azure.core import MatchConditions
 from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
 from cosmos_emulator import CosmosEmulator, EmulatorSettings
-from cosmos_emulator.clock import AdjustableClock
 from cosmos_emulator.errors import CosmosError
+from cosmos_emulator.runtime.clock import AdjustableClock
 from cosmos_emulator.store.contents import current_directory
 from cosmos_emulator.store.schema import UnsupportedFormat
 from tests.errors import fails_with
@@ -110,7 +110,7 @@ async def test_a_restore_brings_back_every_resource(
     monkeypatch: pytest.MonkeyPatch,
     small_bytes: int,
 ) -> None:
-    monkeypatch.setattr("cosmos_emulator.controls._SMALL_BYTES", small_bytes)
+    monkeypatch.setattr("cosmos_emulator.contents.controls._SMALL_BYTES", small_bytes)
     item = await container.create_item({"id": "a", "pk": "p"})
     definition = await container.read()
     await container.scripts.create_stored_procedure({"id": "s", "body": "function () { __.response.setBody(1); }"})

@@ -19,7 +19,7 @@ from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient
 from azure.cosmos.exceptions import AzureError, CosmosHttpResponseError
 from cosmos_emulator import WELL_KNOWN_KEY, CosmosEmulator, EmulatorSettings
-from cosmos_emulator.container_definition import completed
+from cosmos_emulator.definitions.container import completed
 from cosmos_emulator.store import partition
 from cosmos_emulator.store.account import Account
 from cosmos_emulator.store.resources import ResourceTable

@@ -17,7 +17,7 @@ from cosmos_emulator.__main__ import parse_arguments
 from cosmos_emulator.faults import FaultRule, Faults, parse_rule
 from cosmos_emulator.http.routes import ROUTES
 from cosmos_emulator.latency import Latency
-from cosmos_emulator.operation_names import OPERATION_NAMES, operation_name
+from cosmos_emulator.vocabulary.operation_names import OPERATION_NAMES, operation_name
 from tests.errors import fails_with
 from tests.item_operations import ITEM, PROCEDURE, run_every_item_operation
 

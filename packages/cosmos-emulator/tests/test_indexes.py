@@ -14,7 +14,7 @@ from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, CosmosClient
 from cosmos_emulator import EmulatorSettings
 from cosmos_emulator.__main__ import main
-from cosmos_emulator.reads import index_selection
+from cosmos_emulator.reads import entry_access
 from tests.emulator_client import emulator_client
 from tests.reads import counted_reads
 
@@ -94,7 +94,7 @@ async def test_an_indexed_query_reads_few_more_items_than_it_returns(
 async def test_a_composite_index_that_starts_with_the_filter_seeks_to_it(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str, found: list[int]
 ) -> None:
-    monkeypatch.setattr(index_selection, "_FEW", 1)  # do not sort the matches
+    monkeypatch.setattr(entry_access, "_FEW", 1)  # do not sort the matches
     settings = await asyncio.to_thread(_import, data, tmp_path, BY_KIND)
     query = NEWEST.replace("c.kind = 'rare'", where).replace("ORDER BY", "ORDER BY c.kind DESC,")
 

@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 
 import pytest
-from cosmos_emulator import pacing
-from cosmos_emulator.pacing import ON_LOOP, checkpoint, in_worker
+from cosmos_emulator.runtime import pacing
+from cosmos_emulator.runtime.pacing import ON_LOOP, checkpoint, in_worker
 
 DEADLINE_S = 10.0
 

@@ -14,7 +14,7 @@ from azure.cosmos import GlobalSecondaryIndexDefinition, PartitionKey, Throughpu
 from azure.cosmos.aio import ContainerProxy, CosmosClient, DatabaseProxy
 from azure.cosmos.partition_key import NullPartitionKeyValue
 from cosmos_emulator import WELL_KNOWN_KEY, CosmosEmulator, EmulatorSettings, Latency
-from cosmos_emulator.store.index_progress import IndexProgress
+from cosmos_emulator.store.secondary_index_progress import IndexProgress
 from tests.emulator_client import connected
 from tests.errors import fails_with
 from tests.processes import emulator_process
@@ -89,7 +89,7 @@ def own(row: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("definition", "expected"),
     [
-        # The example of the documentation; see the docstring of secondary_index_definition.py.
+        # The example of the documentation; see the docstring of definitions/secondary_index.py.
         ("SELECT c.id, c.name.first, c.emailAddress FROM c", {"_id": "1", "first": "Ada", "emailAddress": "a@b.c"}),
         ("SELECT c.product FROM c", {"product": "pen"}),
         ("SELECT c.product, c.missing, c.name.none.deeper FROM c", {"product": "pen", "missing": None, "deeper": None}),

@@ -8,14 +8,14 @@
 
 from typing import TYPE_CHECKING
 
-from cosmos_emulator.clock import AdjustableClock
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.faults import Fault, FaultRule, Faults
 from cosmos_emulator.latency import Latency
-from cosmos_emulator.operation_names import OperationName
 from cosmos_emulator.recording import RecordedRequest, Recording
+from cosmos_emulator.runtime.clock import AdjustableClock
 from cosmos_emulator.settings import WELL_KNOWN_KEY, EmulatorSettings
 from cosmos_emulator.version import __version__
+from cosmos_emulator.vocabulary.operation_names import OperationName
 
 if TYPE_CHECKING:
     from cosmos_emulator.emulator import CosmosEmulator

@@ -14,14 +14,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from cosmos_emulator import __version__, importing_command
-from cosmos_emulator.consistency import LEVELS
+from cosmos_emulator import __version__
+from cosmos_emulator.contents import import_command as importing_command
 from cosmos_emulator.emulator import CosmosEmulator
 from cosmos_emulator.faults import Faults, parse_rule
 from cosmos_emulator.http.access import MasterKey
 from cosmos_emulator.http.connections import AcceptErrorFilter
 from cosmos_emulator.latency import Latency
 from cosmos_emulator.settings import WELL_KNOWN_KEY, EmulatorSettings
+from cosmos_emulator.vocabulary.consistency import LEVELS
 
 T = TypeVar("T")
 

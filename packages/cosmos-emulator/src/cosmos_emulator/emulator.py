@@ -14,8 +14,7 @@ from typing import Final, Self
 from aiohttp import web
 
 from cosmos_emulator.charges import ChargeModel
-from cosmos_emulator.clock import AdjustableClock
-from cosmos_emulator.controls import Controls
+from cosmos_emulator.contents.controls import Controls
 from cosmos_emulator.faults import Faults
 from cosmos_emulator.gateway import Gateway
 from cosmos_emulator.http.body import MAX_READ_BYTES
@@ -23,6 +22,7 @@ from cosmos_emulator.http.connections import LimitedServer, close_listener
 from cosmos_emulator.http.server import CosmosServer
 from cosmos_emulator.reads.unfinished import UnfinishedQueries
 from cosmos_emulator.recording import Recording, Recordings
+from cosmos_emulator.runtime.clock import AdjustableClock
 from cosmos_emulator.secondary_indexes import SecondaryIndexes
 from cosmos_emulator.settings import EmulatorSettings
 from cosmos_emulator.store.account import Account

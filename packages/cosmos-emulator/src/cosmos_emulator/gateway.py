@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 from cosmos_emulator.charges import ChargeModel
-from cosmos_emulator.gate import Gate
-from cosmos_emulator.pacing import MAX_WORK_S, ON_LOOP, MovesToWorker, Turns, in_worker
+from cosmos_emulator.runtime.gate import Gate
+from cosmos_emulator.runtime.pacing import MAX_WORK_S, ON_LOOP, MovesToWorker, Turns, in_worker
 from cosmos_emulator.scripts import ENGINES, ScriptLimits
 from cosmos_emulator.settings import EmulatorSettings
 from cosmos_emulator.store.account import Account
@@ -25,9 +25,10 @@ _START_DELAY_S: Final = 0.001  # after the script's response is sent
 
 @dataclass(slots=True, eq=False)
 class Gateway:
-    """`workers` are threads for scripts and long writes, `readers` for long queries. pacing.py describes the turns.
+    """`workers` are threads for scripts and long writes, `readers` for long queries.
 
-    `account` can be replaced by other contents, but not during an operation, which passes the `gate`.
+    runtime/pacing.py describes the turns. `account` can be replaced by other contents, but not during an operation,
+    which passes the `gate`.
     """
 
     settings: EmulatorSettings

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from azure.cosmos.aio import CosmosClient as AioCosmosClient
 
     from cosmos_emulator import CosmosEmulator
-    from cosmos_emulator.clock import AdjustableClock
-    from cosmos_emulator.loop_thread import LoopThread
     from cosmos_emulator.recording import Recording
+    from cosmos_emulator.runtime.clock import AdjustableClock
+    from cosmos_emulator.runtime.loop_thread import LoopThread
 
 
 # With faults, a health check can last longer than its test should.
@@ -141,7 +141,7 @@ def _end_health_checks() -> None:
 
 @pytest.fixture(scope="session")
 def _cosmos_thread() -> Iterator[LoopThread]:
-    from cosmos_emulator.loop_thread import LoopThread
+    from cosmos_emulator.runtime.loop_thread import LoopThread
 
     with LoopThread() as thread:
         yield thread

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from cosmos_emulator.faults.rule import parse_operations
-from cosmos_emulator.operation_names import OperationName
+from cosmos_emulator.vocabulary.operation_names import OperationName
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,12 +14,12 @@ from contextlib import suppress
 from typing import Final
 
 from cosmos_emulator import json_text
+from cosmos_emulator.definitions.secondary_index import ACTIVE, SecondaryIndexDefinition
 from cosmos_emulator.documents.logical_partition import LogicalPartition
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.gateway import Gateway
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.partitioning.partition_keys import PartitionKey, key_of_header
-from cosmos_emulator.secondary_index_definition import ACTIVE, SecondaryIndexDefinition
 from cosmos_emulator.store.account import Container
 from cosmos_emulator.store.items import ItemScope, ItemTransaction
 from cosmos_emulator.store.partition import Partition

@@ -9,10 +9,10 @@ from pathlib import Path
 from random import Random
 from typing import Final, Literal, get_args
 
-from cosmos_emulator.clock import AdjustableClock
-from cosmos_emulator.consistency import LEVELS, ConsistencyLevel
 from cosmos_emulator.faults import Faults
 from cosmos_emulator.latency import Latency
+from cosmos_emulator.runtime.clock import AdjustableClock
+from cosmos_emulator.vocabulary.consistency import LEVELS, ConsistencyLevel
 
 # Public and identical in every Cosmos DB emulator; not a secret.
 WELL_KNOWN_KEY: Final = "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw=="

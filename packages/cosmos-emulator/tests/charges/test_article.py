@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from cosmos_emulator.charges import ChargeModel
 from cosmos_emulator.charges.model import item_size_bytes
-from cosmos_emulator.indexing import IndexingPolicy
+from cosmos_emulator.indexing_policy import IndexingPolicy
 
 PARTITIONS = 68
 MERGED_ITEMS = PARTITIONS * 18

@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 from azure.cosmos.aio import ContainerProxy
 from cosmos_emulator import CosmosEmulator
-from cosmos_emulator.consistency import ConsistencyLevel
+from cosmos_emulator.vocabulary.consistency import ConsistencyLevel
 from tests.raw_client import CONTAINER, PARTITION_KEY, RawClient, RawResponse
 
 IS_QUERY = {"x-ms-documentdb-isquery": "True", "content-type": "application/query+json"}

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from cosmos_emulator.charges import PROFILES, ChargeModel
 from cosmos_emulator.charges.model import READ_RU, SIZES_KB, WRITE_UNITS, interpolated
-from cosmos_emulator.indexing import IndexingPolicy
+from cosmos_emulator.indexing_policy import IndexingPolicy
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -2,8 +2,8 @@
 from __future__ import annotations
 
 import pytest
-from cosmos_emulator.pacing import OutOfTime, in_worker
 from cosmos_emulator.query import compile_query, parse
+from cosmos_emulator.runtime.pacing import OutOfTime, in_worker
 from tests.query.rows import refusal, rows
 
 JOINS = " ".join(f"JOIN t{n} IN c.t" for n in range(9))

@@ -8,7 +8,7 @@ import math
 from typing import Any
 
 import pytest
-from cosmos_emulator.pacing import ON_LOOP, MovesToWorker, OutOfTime, in_worker
+from cosmos_emulator.runtime.pacing import ON_LOOP, MovesToWorker, OutOfTime, in_worker
 from tests.query.rows import rows
 
 DEGREE_M = 111_319.49  # of longitude at the equator

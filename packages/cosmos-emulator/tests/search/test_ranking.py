@@ -14,7 +14,7 @@ from azure.cosmos.aio import ContainerProxy, DatabaseProxy
 from cosmos_emulator import CosmosEmulator
 from cosmos_emulator.operations import query_items
 from cosmos_emulator.reads import execution, paging
-from cosmos_emulator.reads.index_selection import IndexAccess
+from cosmos_emulator.reads.entry_access import IndexAccess
 from cosmos_emulator.search.texts import bm25, occurrences, terms
 from tests.errors import fails_with
 from tests.raw_client import RawClient

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import orjson
 
 from cosmos_emulator.charges.profiles import PROFILES, ProfileName
-from cosmos_emulator.indexing import IndexingPolicy, Item
+from cosmos_emulator.indexing_policy import IndexingPolicy, Item
 
 UNITS_PER_RU = 21 / 4
 """One unit is 4/21 RU: the full-precision charges of recorded batches are multiples of it."""

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import Final
 
-from cosmos_emulator import json_text, rids
+from cosmos_emulator import json_text
 from cosmos_emulator.charges import ChargeModel
-from cosmos_emulator.container_definition import checked_ttl
+from cosmos_emulator.definitions import rids
+from cosmos_emulator.definitions.container import checked_ttl
 from cosmos_emulator.documents.read import ItemReference, find_item
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.json_text import JsonObject
-from cosmos_emulator.names import checked_item_id
 from cosmos_emulator.partitioning.partition_keys import KEY_MISMATCH, PartitionKey
 from cosmos_emulator.store.account import Container
 from cosmos_emulator.store.expiry import expiry
 from cosmos_emulator.store.items import ItemTransaction, StoredItem
 from cosmos_emulator.store.partition import Partition
+from cosmos_emulator.vocabulary.names import checked_item_id
 
 MAX_ITEM_BYTES: Final = 2 * 1024 * 1024
 SYSTEM_PROPERTIES: Final = ("_rid", "_self", "_etag", "_attachments", "_ts", "_lsn")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cosmos_emulator import rids
 from cosmos_emulator.charges import ChargeModel
+from cosmos_emulator.definitions import rids
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.messages.links import Link
 from cosmos_emulator.messages.request import NOT_FOUND

@@ -19,7 +19,6 @@ from cosmos_emulator.gateway import Gateway
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.messages.links import parse_link
 from cosmos_emulator.messages.quota import QUOTA, usage
-from cosmos_emulator.pacing import in_worker
 from cosmos_emulator.reads.execution import PagedQuery
 from cosmos_emulator.reads.paging import (
     ItemPosition,
@@ -31,6 +30,7 @@ from cosmos_emulator.reads.paging import (
 from cosmos_emulator.reads.query_text import parse_query
 from cosmos_emulator.reads.slices import Slice
 from cosmos_emulator.reads.udfs import udf_caller
+from cosmos_emulator.runtime.pacing import in_worker
 from cosmos_emulator.scripts import Page
 from cosmos_emulator.store.items import ItemScope
 

@@ -18,10 +18,10 @@ from cosmos_emulator.gateway import Gateway
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.messages import headers as h
 from cosmos_emulator.messages.request import Request
-from cosmos_emulator.names import canonical
 from cosmos_emulator.scripts import run_post_trigger, run_pre_trigger
 from cosmos_emulator.store.account import Container
 from cosmos_emulator.store.resources import Resource
+from cosmos_emulator.vocabulary.names import canonical
 
 # The `triggerOperation` values accepted by each write. For an upsert: azure-cosmos-dotnet-v3#4104.
 _COVERED_BY: Final = {

@@ -7,7 +7,7 @@ from cosmos_emulator.documents.logical_partition import LogicalPartition, check_
 from cosmos_emulator.documents.read import ItemResult
 from cosmos_emulator.documents.replace import overwrite
 from cosmos_emulator.json_text import JsonObject
-from cosmos_emulator.names import checked_item_id
+from cosmos_emulator.vocabulary.names import checked_item_id
 
 
 def upsert(partition: LogicalPartition, document: JsonObject, if_match: str | None = None) -> ItemResult:

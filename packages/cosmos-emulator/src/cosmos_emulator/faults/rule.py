@@ -9,7 +9,7 @@ from typing import Final, Literal
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.json_text import Json, JsonObject
-from cosmos_emulator.operation_names import OPERATION_NAMES
+from cosmos_emulator.vocabulary.operation_names import OPERATION_NAMES
 
 # Default sub-status: 410/1002 is a missing partition key range, 429/3200 throttling (azure-cosmos http_constants.py).
 DEFAULT_SUB_STATUS: Final = {403: 0, 404: 0, 408: 0, 410: 1002, 413: 0, 429: 3200, 449: 0, 500: 0, 503: 0}

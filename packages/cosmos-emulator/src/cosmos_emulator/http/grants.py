@@ -13,7 +13,7 @@ from cosmos_emulator.json_text import Json
 from cosmos_emulator.messages import headers as h
 from cosmos_emulator.messages.request import Request
 from cosmos_emulator.messages.resource_tokens import Grant, container_rid
-from cosmos_emulator.operation_names import ITEM_OPERATIONS, RESOURCE_READS
+from cosmos_emulator.vocabulary.operation_names import ITEM_OPERATIONS, RESOURCE_READS
 
 # SDKs need these to route any other request, so a token for an item allows them too.
 _ROUTING: Final = frozenset({"list-ranges", "plan-query"})

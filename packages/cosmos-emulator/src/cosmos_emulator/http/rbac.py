@@ -15,8 +15,8 @@ from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.messages.hybrid_row import parse_operations
 from cosmos_emulator.messages.links import Link
 from cosmos_emulator.messages.request import Request
-from cosmos_emulator.operation_names import METADATA_OPERATIONS, RESOURCE_READS
 from cosmos_emulator.settings import EmulatorSettings
+from cosmos_emulator.vocabulary.operation_names import METADATA_OPERATIONS, RESOURCE_READS
 
 NOT_AUTHORIZED: Final = 5300
 NOT_GRANTED: Final = 5301

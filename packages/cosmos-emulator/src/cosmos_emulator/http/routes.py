@@ -13,7 +13,6 @@ from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.messages import headers as h
 from cosmos_emulator.messages.answer import Answer
 from cosmos_emulator.messages.request import Request
-from cosmos_emulator.operation_names import OperationName, operation_name
 from cosmos_emulator.operations import (
     create_container,
     create_database,
@@ -53,6 +52,7 @@ from cosmos_emulator.operations import (
     upsert_permission,
     upsert_user,
 )
+from cosmos_emulator.vocabulary.operation_names import OperationName, operation_name
 
 Operation = Callable[[Request], Awaitable[Answer]]
 

@@ -15,7 +15,7 @@ from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError, LineTooLong
 
 from cosmos_emulator import json_text
-from cosmos_emulator.controls import Controls
+from cosmos_emulator.contents.controls import Controls
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.explorer import explorer_page, is_explorer
 from cosmos_emulator.gateway import Gateway
@@ -28,10 +28,10 @@ from cosmos_emulator.http.stages import Stages
 from cosmos_emulator.messages import headers as h
 from cosmos_emulator.messages.answer import Answer
 from cosmos_emulator.messages.quota import QUOTA, usage
-from cosmos_emulator.operation_names import OperationName
 from cosmos_emulator.reads.unfinished import UnfinishedQueries
 from cosmos_emulator.recording import RecordedRequest, Recordings
 from cosmos_emulator.store.schema import advice
+from cosmos_emulator.vocabulary.operation_names import OperationName
 
 _LOG: Final = logging.getLogger(__name__)
 _OWN_PATHS: Final = ("/_", "/ready", "/alive")

@@ -9,7 +9,6 @@ from typing import Final
 
 from aiohttp import web
 
-from cosmos_emulator.consistency import REPLICAS_READ, consistency_of
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.gateway import Gateway
 from cosmos_emulator.http.access import MasterKey, check_administrator, check_origin
@@ -24,8 +23,9 @@ from cosmos_emulator.messages.answer import Answer, header_text
 from cosmos_emulator.messages.links import parse_link
 from cosmos_emulator.messages.request import Request
 from cosmos_emulator.messages.sessions import check_session
-from cosmos_emulator.operation_names import ITEM_OPERATIONS, ITEM_READS, OperationName
 from cosmos_emulator.reads.unfinished import UnfinishedQueries
+from cosmos_emulator.vocabulary.consistency import REPLICAS_READ, consistency_of
+from cosmos_emulator.vocabulary.operation_names import ITEM_OPERATIONS, ITEM_READS, OperationName
 
 # The status is an assumption: the documentation says only that indexes are read-only.
 _WRITES: Final = (ITEM_OPERATIONS - ITEM_READS) | {"delete-partition-key"}

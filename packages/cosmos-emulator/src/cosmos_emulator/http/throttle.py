@@ -17,9 +17,9 @@ from cosmos_emulator.messages import headers as h
 from cosmos_emulator.messages.answer import Answer
 from cosmos_emulator.messages.request import Request
 from cosmos_emulator.messages.scope import slices_of
-from cosmos_emulator.operation_names import ITEM_OPERATIONS
+from cosmos_emulator.messages.throughput import provisioned_ru_s
 from cosmos_emulator.store.account import Container
-from cosmos_emulator.throughput import provisioned_ru_s
+from cosmos_emulator.vocabulary.operation_names import ITEM_OPERATIONS
 
 SPENT: Final = 3200
 _SMALLEST_RU_S: Final = 400

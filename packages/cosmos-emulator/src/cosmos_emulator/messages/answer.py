@@ -9,7 +9,8 @@ from functools import lru_cache
 from typing import Final
 from urllib.parse import quote
 
-from cosmos_emulator import json_text, rids
+from cosmos_emulator import json_text
+from cosmos_emulator.definitions import rids
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.messages import headers as h

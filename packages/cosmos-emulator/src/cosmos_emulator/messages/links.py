@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final
 from urllib.parse import unquote
 
-from cosmos_emulator import rids
+from cosmos_emulator.definitions import rids
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from cosmos_emulator import json_text
-from cosmos_emulator.consistency import ConsistencyLevel
 from cosmos_emulator.errors import OWNER_MISSING, CosmosError
 from cosmos_emulator.gateway import Gateway
 from cosmos_emulator.json_text import JsonObject
@@ -17,6 +16,7 @@ from cosmos_emulator.partitioning.partition_keys import KEY_MISMATCH, KEY_UNLIKE
 from cosmos_emulator.reads.unfinished import UnfinishedQueries
 from cosmos_emulator.store.account import Account, Container
 from cosmos_emulator.store.resources import Resource
+from cosmos_emulator.vocabulary.consistency import ConsistencyLevel
 
 _DEFAULT_PAGE: Final = 100
 _LARGEST_PAGE: Final = 2**31 - 1

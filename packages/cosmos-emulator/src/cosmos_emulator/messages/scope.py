@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from cosmos_emulator.consistency import STALENESS_PREFIX
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.messages import headers as h
 from cosmos_emulator.messages.request import Request
@@ -13,6 +12,7 @@ from cosmos_emulator.messages.sessions import known_lsn, session_lsns
 from cosmos_emulator.partitioning.ranges import END, FIRST, KeyRange
 from cosmos_emulator.reads.slices import Slice, slice_of, slices_of_key, slices_of_range
 from cosmos_emulator.store.account import Container
+from cosmos_emulator.vocabulary.consistency import STALENESS_PREFIX
 
 RANGE_GONE: Final = 1002
 

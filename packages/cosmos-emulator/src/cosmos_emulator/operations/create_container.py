@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from cosmos_emulator.container_definition import completed
+from cosmos_emulator.definitions.container import completed
+from cosmos_emulator.definitions.secondary_index import BUILDING, SecondaryIndexDefinition, with_status
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.messages import headers as h
 from cosmos_emulator.messages.answer import Answer, resource_answer
 from cosmos_emulator.messages.request import Request
+from cosmos_emulator.messages.throughput import default_content, index_content, offer_content, partitions_needed
 from cosmos_emulator.operations.container_bodies import container_body
-from cosmos_emulator.secondary_index_definition import BUILDING, SecondaryIndexDefinition, with_status
 from cosmos_emulator.store.account import Account, Container
 from cosmos_emulator.store.resources import Resource
-from cosmos_emulator.throughput import default_content, index_content, offer_content, partitions_needed
 
 _MOST_SHARING: Final = 25  # learn.microsoft.com/azure/cosmos-db/set-throughput, "Set throughput on a database"
 # SharedThroughputDatabaseCollectionCountExceeded of Microsoft.Azure.Documents.SubStatusCodes. The status is that of its

@@ -11,9 +11,9 @@ from cosmos_emulator.messages.answer import Answer, resource_answer
 from cosmos_emulator.messages.links import parse_link
 from cosmos_emulator.messages.request import Request
 from cosmos_emulator.messages.resource_tokens import token_lifetime_s, with_token
-from cosmos_emulator.names import checked_name
 from cosmos_emulator.operations.resource_requests import user_of
 from cosmos_emulator.store.resources import Resource
+from cosmos_emulator.vocabulary.names import checked_name
 
 _MODES: Final = ("all", "read")  # azure-cosmos sends lower case, others capitalize (documents.py)
 

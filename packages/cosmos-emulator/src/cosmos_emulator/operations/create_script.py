@@ -8,8 +8,8 @@ from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.messages.answer import Answer, resource_answer
 from cosmos_emulator.messages.request import Request
-from cosmos_emulator.names import canonical, checked_name
 from cosmos_emulator.scripts.edition import check_edition
+from cosmos_emulator.vocabulary.names import canonical, checked_name
 
 _REQUIRED: Final = {
     "sprocs": ("body",),

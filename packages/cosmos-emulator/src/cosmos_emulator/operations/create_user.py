@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cosmos_emulator.messages.answer import Answer, resource_answer
 from cosmos_emulator.messages.request import Request
-from cosmos_emulator.names import checked_name
+from cosmos_emulator.vocabulary.names import checked_name
 
 
 async def handle(request: Request) -> Answer:

@@ -25,10 +25,10 @@ from cosmos_emulator.messages.request import Request
 from cosmos_emulator.messages.scope import slices_of
 from cosmos_emulator.messages.sessions import check_session
 from cosmos_emulator.operations.item_requests import logical_partition
-from cosmos_emulator.pacing import LARGE_BYTES, MovesToWorker
 from cosmos_emulator.partitioning.partition_keys import PartitionKey, key_of_header
 from cosmos_emulator.partitioning.ranges import EVERYTHING
 from cosmos_emulator.reads.slices import slice_of
+from cosmos_emulator.runtime.pacing import LARGE_BYTES, MovesToWorker
 from cosmos_emulator.store.account import Container
 from cosmos_emulator.store.partition import Partition
 

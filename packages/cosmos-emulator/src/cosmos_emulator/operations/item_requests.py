@@ -12,8 +12,8 @@ from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.messages import headers as h
 from cosmos_emulator.messages.answer import Answer, partition_headers, refusals_of
 from cosmos_emulator.messages.request import Request
-from cosmos_emulator.pacing import LARGE_BYTES, MovesToWorker
 from cosmos_emulator.partitioning.partition_keys import PartitionKey
+from cosmos_emulator.runtime.pacing import LARGE_BYTES, MovesToWorker
 from cosmos_emulator.store.account import Container
 from cosmos_emulator.store.items import ItemTransaction
 from cosmos_emulator.store.partition import Partition

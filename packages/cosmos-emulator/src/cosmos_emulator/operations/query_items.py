@@ -19,7 +19,6 @@ from cosmos_emulator.messages.answer import Answer, feed_answer, slices_headers
 from cosmos_emulator.messages.request import Request
 from cosmos_emulator.messages.routing import slices_of_query
 from cosmos_emulator.messages.scope import at_replicas
-from cosmos_emulator.pacing import MAX_WORK_S, ON_LOOP, MovesToWorker, Rest, in_worker
 from cosmos_emulator.query import QueryFeatures, UdfCaller
 from cosmos_emulator.reads import paging
 from cosmos_emulator.reads.execution import PagedQuery
@@ -37,6 +36,7 @@ from cosmos_emulator.reads.result_page import QueryPage
 from cosmos_emulator.reads.slices import Slice, close, closed_at_end, separately_read
 from cosmos_emulator.reads.udfs import udf_caller
 from cosmos_emulator.reads.unfinished import Unfinished, UnfinishedQuery
+from cosmos_emulator.runtime.pacing import MAX_WORK_S, ON_LOOP, MovesToWorker, Rest, in_worker
 from cosmos_emulator.search.functions import load_libraries
 from cosmos_emulator.store.account import Container
 

@@ -8,10 +8,10 @@ from cosmos_emulator.messages import headers as h
 from cosmos_emulator.messages.answer import Answer, resource_answer
 from cosmos_emulator.messages.quota import usage
 from cosmos_emulator.messages.request import Request
+from cosmos_emulator.messages.throughput import smallest_ru_s
 from cosmos_emulator.operations.resource_requests import is_unchanged, owner_rid, shown_body
 from cosmos_emulator.store.account import Container
 from cosmos_emulator.store.resources import Resource
-from cosmos_emulator.throughput import smallest_ru_s
 
 
 async def handle(request: Request) -> Answer:

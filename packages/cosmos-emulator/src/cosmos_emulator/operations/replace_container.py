@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from cosmos_emulator.container_definition import completed, conflict_resolution
+from cosmos_emulator.definitions.container import completed, conflict_resolution
+from cosmos_emulator.definitions.secondary_index import PROPERTIES, SecondaryIndexDefinition
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.messages.answer import Answer, resource_answer
 from cosmos_emulator.messages.request import Request
 from cosmos_emulator.operations.container_bodies import container_body
 from cosmos_emulator.operations.resource_requests import check_if_match
 from cosmos_emulator.search.policies import check_unchanged
-from cosmos_emulator.secondary_index_definition import PROPERTIES, SecondaryIndexDefinition
 
 # terraform-provider-azurerm#27692 (a key without a version), azure-sdk-for-python#40070 (unique keys)
 _FIXED: Final = {

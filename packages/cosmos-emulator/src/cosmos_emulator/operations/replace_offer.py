@@ -6,9 +6,9 @@ from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.messages import headers as h
 from cosmos_emulator.messages.answer import Answer, resource_answer
 from cosmos_emulator.messages.request import Request
+from cosmos_emulator.messages.throughput import check_growth, partitions_serving, replaced_content, smallest_ru_s
 from cosmos_emulator.operations.resource_requests import check_if_match
 from cosmos_emulator.store.resources import Resource
-from cosmos_emulator.throughput import check_growth, partitions_serving, replaced_content, smallest_ru_s
 
 
 async def handle(request: Request) -> Answer:

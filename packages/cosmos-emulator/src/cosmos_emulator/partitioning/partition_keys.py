@@ -11,7 +11,6 @@ from typing import Final, Literal
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.json_text import Json, JsonObject
-from cosmos_emulator.names import canonical
 from cosmos_emulator.partitioning.hashing import (
     UNDEFINED_KEY,
     KeyComponent,
@@ -20,6 +19,7 @@ from cosmos_emulator.partitioning.hashing import (
     effective_partition_key_v1,
     effective_partition_key_v2,
 )
+from cosmos_emulator.vocabulary.names import canonical
 
 KEY_MISMATCH: Final = 1001
 KEY_UNLIKE_DEFINITION: Final = (

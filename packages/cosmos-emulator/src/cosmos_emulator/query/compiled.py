@@ -212,7 +212,7 @@ def compile_query(
 
     `features` are those of the query, if they are known. `parameters` maps names with their `@` to values; `udfs` calls
     user-defined functions; `clock` returns seconds since the epoch. Compiling and running can raise MovesToWorker and
-    OutOfTime (pacing.py).
+    OutOfTime (runtime/pacing.py).
     """
     context = Context(parameters, udfs, clock=clock)
     set_dialect(dialect, context)

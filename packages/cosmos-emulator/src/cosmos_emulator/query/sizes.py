@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from cosmos_emulator import json_text
-from cosmos_emulator.pacing import LARGE_BYTES, checkpoint, large_value
 from cosmos_emulator.query.errors import evaluation_error
 from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined
+from cosmos_emulator.runtime.pacing import LARGE_BYTES, checkpoint, large_value
 
 MAX_TEXT = 2 * 1024 * 1024
 """Maximum characters of a computed string, equal to the item limit."""

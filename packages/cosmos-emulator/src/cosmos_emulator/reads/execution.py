@@ -15,12 +15,11 @@ from typing import Final
 from cosmos_emulator import json_text
 from cosmos_emulator.charges import ChargeModel
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.indexing import IndexingPolicy
+from cosmos_emulator.indexing_policy import IndexingPolicy
 from cosmos_emulator.json_text import JsonObject
-from cosmos_emulator.pacing import OutOfTime, lower_deadline
 from cosmos_emulator.query import UNDEFINED, CompiledQuery, ItemRows, Json, UdfCaller
-from cosmos_emulator.reads.index_search import KeptSearches
-from cosmos_emulator.reads.index_selection import LONG_SCAN, IndexAccess
+from cosmos_emulator.reads.entry_access import LONG_SCAN, IndexAccess
+from cosmos_emulator.reads.entry_search import KeptSearches
 from cosmos_emulator.reads.order_by import OrderedPage
 from cosmos_emulator.reads.paging import (
     STEP,
@@ -38,6 +37,7 @@ from cosmos_emulator.reads.result_page import QueryPage, Reading
 from cosmos_emulator.reads.searching import KeptSearchIndexes, Searcher
 from cosmos_emulator.reads.slices import Slice
 from cosmos_emulator.reads.unfinished import UnfinishedQuery
+from cosmos_emulator.runtime.pacing import OutOfTime, lower_deadline
 from cosmos_emulator.store.items import Clock, IndexDropped, StoredItem
 
 _POOR_SHARE: Final = 0.25  # of scanned items; if no more match, an index is requested

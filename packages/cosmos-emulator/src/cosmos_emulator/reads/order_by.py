@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from cosmos_emulator import json_text
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.query import UNDEFINED, CompiledQuery, JsonOrUndefined, OrderedItems, OrderPosition
-from cosmos_emulator.reads.index_selection import Order, OrderedAccess
+from cosmos_emulator.reads.entry_access import Order, OrderedAccess
 from cosmos_emulator.reads.paging import STEP, Steps, encode_continuation, malformed_continuation
 from cosmos_emulator.reads.passed_entries import PassedEntries
 from cosmos_emulator.reads.result_page import Reading

@@ -12,7 +12,7 @@ from concurrent.futures import Future
 from threading import Semaphore, Thread
 from typing import Generic, TypeVar
 
-from cosmos_emulator.pacing import OutOfTime
+from cosmos_emulator.runtime.pacing import OutOfTime
 
 T = TypeVar("T")
 

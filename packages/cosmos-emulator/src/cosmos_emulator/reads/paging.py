@@ -14,8 +14,8 @@ from typing import Final, TypeVar
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.json_text import JsonObject
-from cosmos_emulator.pacing import ON_LOOP, SLICE_S
 from cosmos_emulator.reads.slices import Slice
+from cosmos_emulator.runtime.pacing import ON_LOOP, SLICE_S
 from cosmos_emulator.store.items import SCAN_START, ItemScope, ScanPosition, StoredItem
 
 T = TypeVar("T")

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from cosmos_emulator.query import JsonOrUndefined, Predicate
-from cosmos_emulator.reads.index_ranges import IndexOrder, conditions_of, ordered_path
-from cosmos_emulator.reads.index_selection import LONG_SCAN, IndexAccess, Order
+from cosmos_emulator.reads.entry_access import LONG_SCAN, IndexAccess, Order
+from cosmos_emulator.reads.entry_ranges import IndexOrder, conditions_of, ordered_path
 from cosmos_emulator.reads.paging import Steps, item_chunks
 from cosmos_emulator.reads.slices import Slice
 from cosmos_emulator.store.index_definition import IndexDefinition, IndexPart, Names

@@ -9,7 +9,7 @@ from typing import Final
 
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.indexing import IndexingPolicy, Step
+from cosmos_emulator.indexing_policy import IndexingPolicy, Step
 from cosmos_emulator.json_text import Json, JsonObject
 from cosmos_emulator.partitioning.partition_keys import PartitionKeyDefinition
 from cosmos_emulator.query import (

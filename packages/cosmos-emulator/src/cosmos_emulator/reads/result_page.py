@@ -9,12 +9,12 @@ from typing import Final
 
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.json_text import Json, JsonObject
-from cosmos_emulator.pacing import checkpoint
 from cosmos_emulator.query import Predicate
-from cosmos_emulator.reads.index_selection import IndexAccess
+from cosmos_emulator.reads.entry_access import IndexAccess
 from cosmos_emulator.reads.paging import Fetch, ItemPosition, PageLimits, item_chunks, malformed_continuation
 from cosmos_emulator.reads.searching import Searcher
 from cosmos_emulator.reads.slices import Slice
+from cosmos_emulator.runtime.pacing import checkpoint
 from cosmos_emulator.store.items import StoredItem
 
 _ITEMS_PER_CHECKPOINT: Final = 16

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Final
 
 from cosmos_emulator import json_text
 from cosmos_emulator.json_text import JsonObject
-from cosmos_emulator.pacing import checkpoint
 from cosmos_emulator.reads.paging import Fetch
 from cosmos_emulator.reads.slices import Slice
+from cosmos_emulator.runtime.pacing import checkpoint
 from cosmos_emulator.search.functions import missing_packages
 from cosmos_emulator.search.queries import Search
 from cosmos_emulator.store.items import ItemScope, StoredItem
 
 if TYPE_CHECKING:
-    from cosmos_emulator.search.indexes import SearchIndexes
     from cosmos_emulator.search.ranking import Part, Ranker
+    from cosmos_emulator.search.search_indexes import SearchIndexes
 
 _FIRST_CHUNK: Final = 16  # items
 _CHUNK: Final = 256
@@ -34,7 +34,7 @@ class KeptSearchIndexes:
         """Return the indexes. Raises 400 without the packages that they need."""
         if self._indexes is None:
             try:  # optional, and slow to import
-                from cosmos_emulator.search.indexes import SearchIndexes
+                from cosmos_emulator.search.search_indexes import SearchIndexes
             except ModuleNotFoundError as error:
                 raise missing_packages() from error
             self._indexes = SearchIndexes()
@@ -138,8 +138,8 @@ class _NumberedItems:
 
 
 def _part(one: Slice, numbers: set[int] | None = None) -> Part:
-    from cosmos_emulator.search.indexes import Items
     from cosmos_emulator.search.ranking import Part
+    from cosmos_emulator.search.search_indexes import Items
 
     items, scope = one.items, one.scope
 

@@ -10,7 +10,7 @@ from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.partitioning.partition_keys import PartitionKey
 from cosmos_emulator.partitioning.ranges import END, KeyRange
 from cosmos_emulator.store.account import Container
-from cosmos_emulator.store.indexes import StoredIndex
+from cosmos_emulator.store.index_entries import StoredIndex
 from cosmos_emulator.store.items import ItemScope, ItemView
 from cosmos_emulator.store.partition import Partition
 from cosmos_emulator.store.replicas import Snapshot

@@ -16,7 +16,7 @@ from cosmos_emulator import json_text
 from cosmos_emulator.json_text import Json, JsonObject
 from cosmos_emulator.query import CompiledQuery
 from cosmos_emulator.query.sizes import MAX_KEPT
-from cosmos_emulator.reads.index_search import KeptSearches
+from cosmos_emulator.reads.entry_search import KeptSearches
 from cosmos_emulator.reads.page_work import PageWork
 from cosmos_emulator.reads.paging import PageLimits
 from cosmos_emulator.reads.result_page import QueryPage, Reading

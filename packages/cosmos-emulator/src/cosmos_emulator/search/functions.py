@@ -11,12 +11,12 @@ from types import ModuleType
 from typing import Final
 
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.pacing import large_value
 from cosmos_emulator.query import UNDEFINED, JsonOrUndefined
 from cosmos_emulator.query.errors import query_error
 from cosmos_emulator.query.functions.function import Function, check_arity
 from cosmos_emulator.query.syntax import FunctionCall
 from cosmos_emulator.query.values import Json, is_number
+from cosmos_emulator.runtime.pacing import large_value
 from cosmos_emulator.search.policies import Names, SearchPolicies
 from cosmos_emulator.search.queries import (
     CONTAINS,

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Final, NoReturn, TypeGuard
 
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.indexing.paths import parse_path
+from cosmos_emulator.indexing_policy.paths import parse_path
 from cosmos_emulator.json_text import Json, JsonObject
-from cosmos_emulator.names import canonical
+from cosmos_emulator.vocabulary.names import canonical
 
 DEFAULT_LANGUAGE: Final = "en-US"
 LANGUAGES: Final = (DEFAULT_LANGUAGE, "de-DE", "es-ES", "fr-FR", "it-IT", "pt-BR", "pt-PT")

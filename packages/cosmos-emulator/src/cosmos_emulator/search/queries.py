@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, TypeAlias
 
-from cosmos_emulator.names import canonical
 from cosmos_emulator.query import UNDEFINED, Dialect, ItemReader, Json, Query, has_aggregates, syntax
 from cosmos_emulator.query.errors import Location, QueryError, evaluation_error, not_supported, query_error
 from cosmos_emulator.query.syntax import Expression, FunctionCall
 from cosmos_emulator.query.values import JsonOrUndefined, as_double, is_number
 from cosmos_emulator.search.policies import DATA_TYPES, DISTANCE_FUNCTIONS, Embedding, Names, SearchPolicies
+from cosmos_emulator.vocabulary.names import canonical
 
 VECTOR_DISTANCE: Final = "VECTORDISTANCE"
 RRF: Final = "RRF"

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmos_emulator.json_text import JsonObject
-from cosmos_emulator.search.indexes import AnyIndex, Items, SearchIndexes
 from cosmos_emulator.search.queries import (
     Component,
     Condition,
@@ -26,6 +25,7 @@ from cosmos_emulator.search.queries import (
     TextScore,
     VectorScore,
 )
+from cosmos_emulator.search.search_indexes import AnyIndex, Items, SearchIndexes
 from cosmos_emulator.search.texts import TextIndex, bm25, terms
 from cosmos_emulator.search.vectors import Vector, VectorIndex, vector_of
 

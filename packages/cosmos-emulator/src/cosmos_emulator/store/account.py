@@ -14,23 +14,23 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-from cosmos_emulator import rids
-from cosmos_emulator.container_definition import ContainerDefinition
-from cosmos_emulator.descriptors import most_partitions
+from cosmos_emulator.definitions import rids
+from cosmos_emulator.definitions.container import ContainerDefinition
+from cosmos_emulator.definitions.secondary_index import PROPERTIES, with_status
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.partitioning.partition_keys import PartitionKey
 from cosmos_emulator.partitioning.ranges import KeyRange, PartitionRange, even_ranges
-from cosmos_emulator.secondary_index_definition import PROPERTIES, with_status
+from cosmos_emulator.runtime.descriptors import most_partitions
 from cosmos_emulator.store.background import BackgroundWork
 from cosmos_emulator.store.contents import ACCOUNT_FILE, CONTAINER_DIRECTORY
 from cosmos_emulator.store.index_definition import IndexDefinition, definitions_of
-from cosmos_emulator.store.index_progress import IndexProgress
 from cosmos_emulator.store.items import Clock
 from cosmos_emulator.store.open_partitions import OpenPartitions
 from cosmos_emulator.store.partition import Partition, StoreOptions, partition_file, remove_partition_file
 from cosmos_emulator.store.replicas import Lag
 from cosmos_emulator.store.resources import Resource, ResourceTable, UnusableData, new_etag
 from cosmos_emulator.store.schema import CANNOT_WRITE
+from cosmos_emulator.store.secondary_index_progress import IndexProgress
 
 _LOG: Final = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from cosmos_emulator import rids
+from cosmos_emulator.definitions import rids
 
 ACCOUNT_FILE: Final = "account.sqlite"
 CONTAINER_DIRECTORY: Final = re.compile(f"[0-9a-f]{{{2 * rids.CONTAINER_BYTES}}}")  # a container's rid

@@ -1,7 +1,7 @@
 """Index definitions and entries.
 
 Named paths and composite indexes are indexed from the start; a path that only a wildcard includes, when a query needs
-it (reads/index_selection.py).
+it (reads/entry_access.py).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from cosmos_emulator.indexing import IndexingPolicy
+from cosmos_emulator.indexing_policy import IndexingPolicy
 from cosmos_emulator.json_text import Json
 from cosmos_emulator.query.values import UNDEFINED, JsonOrUndefined
 from cosmos_emulator.store.encoding import encoded, inverted

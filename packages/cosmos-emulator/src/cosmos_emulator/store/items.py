@@ -13,13 +13,13 @@ import orjson
 from cosmos_emulator import json_text
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.json_text import JsonObject
-from cosmos_emulator.pacing import LARGE_BYTES, large_value
 from cosmos_emulator.partitioning.partition_keys import PartitionKey
 from cosmos_emulator.partitioning.ranges import KeyRange
+from cosmos_emulator.runtime.pacing import LARGE_BYTES, large_value
 from cosmos_emulator.store import change_log
 from cosmos_emulator.store.budget import Budget
 from cosmos_emulator.store.change_log import ChangeLog, LoggedChange, Operation
-from cosmos_emulator.store.indexes import PartitionIndexes, StoredIndex
+from cosmos_emulator.store.index_entries import PartitionIndexes, StoredIndex
 
 _COLUMNS: Final = "number, epk, key, id, body, etag, timestamp, lsn, ttl, expires_at"
 _JOINED_COLUMNS: Final = ", ".join(f"items.{name}" for name in _COLUMNS.split(", "))

@@ -19,7 +19,7 @@ from cosmos_emulator.store.budget import Budget
 from cosmos_emulator.store.change_log import ChangeLog, set_log, trim
 from cosmos_emulator.store.expiry import is_applied, rewrite
 from cosmos_emulator.store.index_definition import IndexDefinition
-from cosmos_emulator.store.indexes import PartitionIndexes, StoredIndex
+from cosmos_emulator.store.index_entries import PartitionIndexes, StoredIndex
 from cosmos_emulator.store.items import Clock, ItemsBefore, ItemTransaction, ItemView
 from cosmos_emulator.store.replicas import Lag, Replicas, Snapshot
 from cosmos_emulator.store.schema import check_format, copy_database, create_tables, open_connection

@@ -15,7 +15,7 @@ from random import Random
 from typing import Final
 
 from cosmos_emulator.latency import Latency
-from cosmos_emulator.store.indexes import StoredIndex
+from cosmos_emulator.store.index_entries import StoredIndex
 from cosmos_emulator.store.items import Clock, ItemView
 
 Lag = Callable[[], Latency | None]

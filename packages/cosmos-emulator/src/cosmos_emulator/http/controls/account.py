@@ -5,7 +5,7 @@ GET      /_emulator/snapshots                   {"snapshots": ["seeded"]}
 PUT      /_emulator/snapshots/{name}            take a snapshot, or replace it
 POST     /_emulator/snapshots/{name}/restore    replace the account with it
 DELETE   /_emulator/snapshots/{name}            delete it
-GET      /_emulator/export                      the account as JSON Lines (account_file.py)
+GET      /_emulator/export                      the account as JSON Lines (contents/account_file.py)
 POST     /_emulator/import                      replace the account with such a file
 GET      /_emulator/clock                       {"now": 1767225600.0, "frozen": false}
 PATCH    /_emulator/clock                       any of {"now": 1767225600, "frozen": true, "advanceS": 3600}
@@ -22,11 +22,11 @@ from typing import Final
 from aiohttp import web
 
 from cosmos_emulator import json_text
-from cosmos_emulator.clock import AdjustableClock
-from cosmos_emulator.controls import Controls
+from cosmos_emulator.contents.controls import Controls
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.messages.answer import Answer
+from cosmos_emulator.runtime.clock import AdjustableClock
 
 _CHUNK_BYTES: Final = 1 << 16
 _CLOCK: Final = {"now": "seconds since the epoch", "frozen": "true or false", "advanceS": "a number of seconds"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aiohttp import web
 
-from cosmos_emulator.controls import Controls
+from cosmos_emulator.contents.controls import Controls
 from cosmos_emulator.http.body import read_body
 from cosmos_emulator.http.controls.account import control
 from cosmos_emulator.http.controls.faults import answer_faults

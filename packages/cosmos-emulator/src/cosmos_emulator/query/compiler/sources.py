@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
-from cosmos_emulator.pacing import checkpoint
 from cosmos_emulator.query import syntax
 from cosmos_emulator.query.compiler.paths import slot_evaluator, step
 from cosmos_emulator.query.compiler.scope import ITEM_SLOT, Binder, Context, Evaluator, Frame, Scope
 from cosmos_emulator.query.syntax import Identifier, PathCollection, Source
 from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined
+from cosmos_emulator.runtime.pacing import checkpoint
 
 ROWS_PER_CHECKPOINT = 256
 LOOPS_PER_CHECKPOINT = 16  # the last source of a JOIN is one loop per row of the others

@@ -17,7 +17,7 @@ import shapely
 from geographiclib.geodesic import Geodesic
 from shapely.ops import nearest_points
 
-from cosmos_emulator.pacing import checkpoint
+from cosmos_emulator.runtime.pacing import checkpoint
 
 Position = tuple[float, float]
 """Longitude and latitude in degrees."""

@@ -14,11 +14,11 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from cosmos_emulator.pacing import checkpoint, large_value, remaining_s
 from cosmos_emulator.query.errors import evaluation_error
 from cosmos_emulator.query.functions.function import Call
 from cosmos_emulator.query.sizes import check_text
 from cosmos_emulator.query.values import UNDEFINED, JsonOrUndefined, Undefined, is_integral
+from cosmos_emulator.runtime.pacing import checkpoint, large_value, remaining_s
 
 if TYPE_CHECKING:
     import regex  # type: ignore[import-untyped]  # has no types

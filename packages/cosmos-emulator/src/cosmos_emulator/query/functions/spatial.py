@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import orjson
 
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.pacing import large_value
 from cosmos_emulator.query.functions.function import Function, table
 from cosmos_emulator.query.values import UNDEFINED, Json, JsonOrUndefined, is_number, number
+from cosmos_emulator.runtime.pacing import large_value
 
 if TYPE_CHECKING:
     from cosmos_emulator.query.functions.earth import Ring, Shape

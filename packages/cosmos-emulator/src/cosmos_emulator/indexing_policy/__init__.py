@@ -3,10 +3,10 @@
 Source, unless noted: learn.microsoft.com/azure/cosmos-db/index-policy.
 """
 
-from cosmos_emulator.indexing.document import CompositeIndex, IndexingMode, OrderedPath
-from cosmos_emulator.indexing.paths import Item, Json, Path, Step
-from cosmos_emulator.indexing.policy import IndexingPolicy
-from cosmos_emulator.indexing.terms import IndexTerms
+from cosmos_emulator.indexing_policy.document import CompositeIndex, IndexingMode, OrderedPath
+from cosmos_emulator.indexing_policy.paths import Item, Json, Path, Step
+from cosmos_emulator.indexing_policy.policy import IndexingPolicy
+from cosmos_emulator.indexing_policy.terms import IndexTerms
 
 __all__ = [
     "CompositeIndex",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from cosmos_emulator.indexing.document import (
+from cosmos_emulator.indexing_policy.document import (
     CompositeIndex,
     check_spatial_indexes,
     complete_document,
@@ -12,9 +12,9 @@ from cosmos_emulator.indexing.document import (
     parse_mode,
     parse_patterns,
 )
-from cosmos_emulator.indexing.paths import Item, Json, Path
-from cosmos_emulator.indexing.patterns import PatternNode, build_trie, path_indexed
-from cosmos_emulator.indexing.terms import IndexTerms, changed_units, collect_terms
+from cosmos_emulator.indexing_policy.paths import Item, Json, Path
+from cosmos_emulator.indexing_policy.patterns import PatternNode, build_trie, path_indexed
+from cosmos_emulator.indexing_policy.terms import IndexTerms, changed_units, collect_terms
 
 ALWAYS_INDEXED: frozenset[Path] = frozenset({("id",), ("_ts",)})
 NO_TERMS = IndexTerms({}, 0, 0, None)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from cosmos_emulator.search import indexes
-from cosmos_emulator.search.indexes import Items, SearchIndexes
+from cosmos_emulator.search import search_indexes as indexes
 from cosmos_emulator.search.policies import Embedding
 from cosmos_emulator.search.queries import Phrase, VectorScore
+from cosmos_emulator.search.search_indexes import Items, SearchIndexes
 
 PHRASE = Phrase(("t",), "en-US", "red")
 SCORE = VectorScore(("v",), Embedding(2), (1.0, 0.0))

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosmos_emulator.json_text import Json, JsonObject
-from cosmos_emulator.pacing import checkpoint
 from cosmos_emulator.query.values import UNDEFINED, JsonOrUndefined
+from cosmos_emulator.runtime.pacing import checkpoint
 from cosmos_emulator.search.policies import Names
 from cosmos_emulator.search.queries import Phrase, VectorScore
 from cosmos_emulator.search.texts import Codes, TextIndex, Vocabulary

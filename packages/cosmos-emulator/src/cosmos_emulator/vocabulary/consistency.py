@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Final, Literal
 
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.names import canonical
+from cosmos_emulator.vocabulary.names import canonical
 
 ConsistencyLevel = Literal["Strong", "BoundedStaleness", "Session", "ConsistentPrefix", "Eventual"]
 LEVELS: Final[tuple[ConsistencyLevel, ...]] = (

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from typing import Final
 
 from cosmos_emulator import json_text
+from cosmos_emulator.definitions.secondary_index import SecondaryIndexDefinition
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.indexing import IndexingPolicy
+from cosmos_emulator.indexing_policy import IndexingPolicy
 from cosmos_emulator.json_text import Json, JsonObject
-from cosmos_emulator.names import canonical, checked_name
 from cosmos_emulator.partitioning.hashing import UndefinedKey
 from cosmos_emulator.partitioning.partition_keys import PartitionKeyDefinition, parse_path, value_at
 from cosmos_emulator.query import Dialect, Query, parse_computed
 from cosmos_emulator.search.functions import SearchFunctions
 from cosmos_emulator.search.policies import SearchPolicies
-from cosmos_emulator.secondary_index_definition import SecondaryIndexDefinition
+from cosmos_emulator.vocabulary.names import canonical, checked_name
 
 MAX_TTL_S: Final = 2147483647
 _MAX_UNIQUE_KEYS: Final = 10

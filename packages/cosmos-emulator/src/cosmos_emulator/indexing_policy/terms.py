@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
-from cosmos_emulator.indexing.paths import Item, Json, Path, Step
-from cosmos_emulator.indexing.patterns import PatternNode, child_of, leaf_indexed, subtree_indexed
+from cosmos_emulator.indexing_policy.paths import Item, Json, Path, Step
+from cosmos_emulator.indexing_policy.patterns import PatternNode, child_of, leaf_indexed, subtree_indexed
 
 ID_PATH: Path = ("id",)
 SYSTEM_PROPERTIES = frozenset({"_rid", "_self", "_etag", "_attachments", "_ts"})

@@ -16,18 +16,18 @@ from contextlib import closing
 from typing import Final
 
 from cosmos_emulator import json_text
-from cosmos_emulator.container_definition import completed
+from cosmos_emulator.contents.importing import ItemImport
+from cosmos_emulator.definitions.container import completed
 from cosmos_emulator.documents.logical_partition import SYSTEM_PROPERTIES
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.importing import ItemImport
 from cosmos_emulator.json_text import Json, JsonObject
-from cosmos_emulator.names import checked_name
+from cosmos_emulator.messages.throughput import checked_content
 from cosmos_emulator.operations.create_permission import checked_body
 from cosmos_emulator.operations.create_script import checked_script
 from cosmos_emulator.store.account import Account, Container
 from cosmos_emulator.store.items import SCAN_START, Clock, ItemScope, ScanPosition
 from cosmos_emulator.store.resources import Resource
-from cosmos_emulator.throughput import checked_content
+from cosmos_emulator.vocabulary.names import checked_name
 
 _HEADER: Final[JsonObject] = {"cosmosEmulatorExport": 1}
 _SCRIPTS: Final = {"storedProcedure": "sprocs", "trigger": "triggers", "userDefinedFunction": "udfs"}

@@ -8,9 +8,9 @@ import sys
 import time
 from pathlib import Path
 
-from cosmos_emulator.container_definition import completed
+from cosmos_emulator.contents.importing import import_items
+from cosmos_emulator.definitions.container import completed
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.importing import import_items
 from cosmos_emulator.json_text import parse_object
 from cosmos_emulator.store.account import Account, Container
 from cosmos_emulator.store.contents import current_directory

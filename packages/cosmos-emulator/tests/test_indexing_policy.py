@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.indexing import IndexingPolicy, Path, Step
+from cosmos_emulator.indexing_policy import IndexingPolicy, Path, Step
 
 ELEMENT = Step.ELEMENT
 ETAG = '/"_etag"/?'

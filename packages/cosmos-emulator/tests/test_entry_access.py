@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from cosmos_emulator import json_text
 from cosmos_emulator.charges import ChargeModel
-from cosmos_emulator.container_definition import completed
+from cosmos_emulator.definitions.container import completed
 from cosmos_emulator.documents.create import create
 from cosmos_emulator.documents.delete import delete
 from cosmos_emulator.documents.logical_partition import LogicalPartition
 from cosmos_emulator.documents.read import ItemReference
 from cosmos_emulator.documents.replace import replace
-from cosmos_emulator.reads import index_search, index_selection, order_by
+from cosmos_emulator.reads import entry_access, entry_search, order_by
+from cosmos_emulator.reads.entry_search import KeptSearches
 from cosmos_emulator.reads.execution import PagedQuery
-from cosmos_emulator.reads.index_search import KeptSearches
 from cosmos_emulator.reads.paging import PageLimits, complete_at_once
 from cosmos_emulator.reads.query_text import QueryText, parse_query
 from cosmos_emulator.reads.slices import Slice, slices_of_key
@@ -117,12 +117,12 @@ def _condition(path: str, operator: str, operands: list[str]) -> str:
 def _small_chunks() -> Iterator[None]:
     """Lower the limits so that a few items exercise chunked and ordered reads."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(index_selection, "_FEW", 3)
-        patch.setattr(index_search, "_BLOCK", 2)
-        patch.setattr(index_search, "_MOST", 6)
-        patch.setattr(index_search, "_MOST_WRITTEN", 3)
-        patch.setattr(index_selection, "_FIRST_CHUNK", 2)
-        for module in (index_search, index_selection):
+        patch.setattr(entry_access, "_FEW", 3)
+        patch.setattr(entry_search, "_BLOCK", 2)
+        patch.setattr(entry_search, "_MOST", 6)
+        patch.setattr(entry_search, "_MOST_WRITTEN", 3)
+        patch.setattr(entry_access, "_FIRST_CHUNK", 2)
+        for module in (entry_search, entry_access):
             patch.setattr(module, "CHUNK", 3)
         patch.setattr(order_by, "_PIECE", 2)
         yield

@@ -6,7 +6,7 @@ import threading
 from contextlib import suppress
 from typing import Any
 
-from cosmos_emulator.reads.index_search import IndexSearch
+from cosmos_emulator.reads.entry_search import IndexSearch
 from cosmos_emulator.store.items import EntryPosition
 
 RANGES = [(b"a", b"b"), (b"c", b"d"), (b"e", b"f")]

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from cosmos_emulator.pacing import checkpoint
 from cosmos_emulator.query import Predicate
 from cosmos_emulator.query.values import JsonOrUndefined
-from cosmos_emulator.reads.index_ranges import (
+from cosmos_emulator.reads.entry_ranges import (
     Condition,
     IndexOrder,
     OrderedStretch,
@@ -23,11 +22,12 @@ from cosmos_emulator.reads.index_ranges import (
     stretches_of,
     wanted_parts,
 )
-from cosmos_emulator.reads.index_search import CHUNK, IndexReading, IndexSearch, KeptSearches, SearchedItems
+from cosmos_emulator.reads.entry_search import CHUNK, IndexReading, IndexSearch, KeptSearches, SearchedItems
 from cosmos_emulator.reads.paging import Fetch
 from cosmos_emulator.reads.slices import Slice
+from cosmos_emulator.runtime.pacing import checkpoint
 from cosmos_emulator.store.index_definition import IndexDefinition, IndexPart, Names, local_prefix
-from cosmos_emulator.store.indexes import StoredIndex
+from cosmos_emulator.store.index_entries import StoredIndex
 from cosmos_emulator.store.items import EntryPosition, EntryRange, ItemScope, ScanPosition, StoredItem
 
 _FEW: Final = 256  # fetching and sorting so few items is faster than filtering along an ordered index

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from cosmos_emulator.indexing.paths import Path, Step
+from cosmos_emulator.indexing_policy.paths import Path, Step
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
 from typing import Final, Protocol
 
-from cosmos_emulator.account_file import exported_lines, import_lines
+from cosmos_emulator.contents.account_file import exported_lines, import_lines
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.gateway import Gateway
 from cosmos_emulator.store.account import Account
@@ -86,7 +86,7 @@ class Controls:
             await asyncio.to_thread(shutil.rmtree, self._path(name))
 
     async def export_to(self, file: Path) -> None:
-        """Write the account to a file (account_file.py)."""
+        """Write the account to a file (contents/account_file.py)."""
 
         async def export(copy: Path) -> None:
             account = self._open(copy)

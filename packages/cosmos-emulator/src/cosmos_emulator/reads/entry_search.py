@@ -14,10 +14,10 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from cosmos_emulator.pacing import checkpoint
 from cosmos_emulator.reads.paging import Fetch
 from cosmos_emulator.reads.slices import Slice
-from cosmos_emulator.store.indexes import StoredIndex
+from cosmos_emulator.runtime.pacing import checkpoint
+from cosmos_emulator.store.index_entries import StoredIndex
 from cosmos_emulator.store.items import EntryPosition, EntryRange, ItemView, StoredItem
 
 CHUNK: Final = 256

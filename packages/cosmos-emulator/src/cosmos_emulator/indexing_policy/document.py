@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Literal, NamedTuple, NoReturn, TypeAlias
 
-from cosmos_emulator.indexing.paths import Json, Path, Step, parse_path, parse_wildcard_path, refuse, refuse_path
-from cosmos_emulator.names import canonical
+from cosmos_emulator.indexing_policy.paths import Json, Path, Step, parse_path, parse_wildcard_path, refuse, refuse_path
+from cosmos_emulator.vocabulary.names import canonical
 
 IndexingMode = Literal["consistent", "none"]
 

@@ -1,0 +1,1 @@
+"""Words that clients use: operations, consistency levels, and valid names."""
