@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from cosmos_emulator import __version__
-from cosmos_emulator.contents import import_command as importing_command
+from cosmos_emulator.contents import import_command
 from cosmos_emulator.emulator import CosmosEmulator
 from cosmos_emulator.faults import Faults, parse_rule
 from cosmos_emulator.http.access import MasterKey
@@ -39,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
     logging.getLogger("asyncio").addFilter(AcceptErrorFilter())
     given = sys.argv[1:] if arguments is None else arguments
     if given[:1] == ["import"]:
-        return importing_command.main(given[1:])
+        return import_command.main(given[1:])
     settings = parse_arguments(given)
     _raise_descriptor_limit()
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cosmos_emulator.messages import headers as h
 from cosmos_emulator.messages.answer import Answer, feed_answer
 from cosmos_emulator.messages.request import Request
-from cosmos_emulator.messages.routing import cross_partition_disabled
+from cosmos_emulator.messages.scope import cross_partition_disabled
 
 
 async def handle(request: Request) -> Answer:

@@ -17,9 +17,8 @@ from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.messages import headers as h
 from cosmos_emulator.messages.answer import Answer, feed_answer, slices_headers
 from cosmos_emulator.messages.request import Request
-from cosmos_emulator.messages.routing import slices_of_query
-from cosmos_emulator.messages.scope import at_replicas
-from cosmos_emulator.query import QueryFeatures, UdfCaller
+from cosmos_emulator.messages.scope import at_replicas, slices_of_query
+from cosmos_emulator.query import Query, QueryFeatures, UdfCaller, counts_items, rows_are_items
 from cosmos_emulator.reads import paging
 from cosmos_emulator.reads.execution import PagedQuery
 from cosmos_emulator.reads.page_work import PageWork
@@ -110,7 +109,7 @@ async def handle(request: Request) -> Answer:
         request.unfinished.keep(rest, asked.identity)
     headers = _headers(asked, page)
     if request.flag(h.POPULATE_QUERY_METRICS):
-        headers[h.QUERY_METRICS] = _metrics(page, (time.perf_counter() - start_s) * 1000, asked.text.features)
+        headers[h.QUERY_METRICS] = _metrics(page, (time.perf_counter() - start_s) * 1000, asked.text.query)
     return feed_answer(container.rid, "Documents", page.rows, headers, page.charge_ru)
 
 
@@ -234,7 +233,7 @@ def _spans_pages(features: QueryFeatures) -> bool:
     return features.has_distinct or features.has_group_by or features.has_aggregates
 
 
-def _metrics(page: QueryPage, time_ms: float, features: QueryFeatures) -> str:
+def _metrics(page: QueryPage, time_ms: float, query: Query) -> str:
     """Return the metrics of a page, with the items that the service's indexes would have made it load.
 
     The utilization is the share of these items that the filter matches. If rows combine or split items, it is not
@@ -242,8 +241,8 @@ def _metrics(page: QueryPage, time_ms: float, features: QueryFeatures) -> str:
 
     The time is measured, but not its parts. Of these, the smallest is reported where clients expect a time above 0.
     """
-    retrieved = 0 if features.counts_items else page.loaded
-    hits = min(len(page.rows), retrieved) if features.rows_are_items else retrieved
+    retrieved = 0 if counts_items(query) else page.loaded
+    hits = min(len(page.rows), retrieved) if rows_are_items(query) else retrieved
     counts = {
         "retrievedDocumentCount": retrieved,
         "retrievedDocumentSize": page.loaded_bytes if retrieved else 0,

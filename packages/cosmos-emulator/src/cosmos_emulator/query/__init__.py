@@ -20,7 +20,7 @@ from cosmos_emulator.query.compiled import CompiledQuery, ItemRows, OrderedItems
 from cosmos_emulator.query.compiler.ordered import OrderPosition
 from cosmos_emulator.query.compiler.scope import UdfCaller
 from cosmos_emulator.query.computed import parse_computed
-from cosmos_emulator.query.features import QueryFeatures, features_of, has_aggregates
+from cosmos_emulator.query.features import QueryFeatures, counts_items, features_of, has_aggregates, rows_are_items
 from cosmos_emulator.query.parser import parse
 from cosmos_emulator.query.plan import (
     EffectivePartitionKey,
@@ -55,6 +55,7 @@ __all__ = [
     "combined_across_partitions",
     "compile_condition",
     "compile_query",
+    "counts_items",
     "features_of",
     "filter_predicates",
     "has_aggregates",
@@ -66,5 +67,6 @@ __all__ = [
     "query_plan",
     "query_ranges",
     "resume_filter",
+    "rows_are_items",
     "selected_paths",
 ]

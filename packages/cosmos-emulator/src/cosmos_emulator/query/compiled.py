@@ -216,7 +216,8 @@ def compile_query(
     """
     context = Context(parameters, udfs, clock=clock)
     set_dialect(dialect, context)
-    counts = row_counts(query, parameters)
+    is_counted = query.top is not None or query.offset is not None  # LIMIT needs OFFSET
+    counts = row_counts(query, parameters) if is_counted else RowCounts()
     features = features or features_of(query)
     source = None
     if features.reads_combined_rows and (combined := combining_input(query)) is not None:

@@ -44,8 +44,6 @@ class RowCounts:
 
 def row_counts(query: Query, parameters: Mapping[str, Json]) -> RowCounts:
     """Resolve the counts. Raises 400 unless they are integers from 0 to 4294967295 (SC2060, SC2061, SC2062)."""
-    if query.top is None and query.offset is None:  # LIMIT needs OFFSET
-        return RowCounts()
     if query.top is not None and query.offset is not None:
         raise not_supported("TOP together with OFFSET LIMIT", query.location)
     return RowCounts(

@@ -21,10 +21,6 @@ class QueryFeatures:
     has_offset_limit: bool
     has_group_by: bool
     is_select_value: bool
-    counts_items: bool
-    """True for `SELECT VALUE COUNT(1) FROM c`, which the service answers from the index without reading items."""
-    rows_are_items: bool
-    """Whether each item that satisfies WHERE makes one row, before TOP."""
     reads_combined_rows: bool
     """True for `FROM (SELECT … GROUP BY …)`, see `combining_input`."""
 
@@ -59,21 +55,20 @@ def features_of(query: Query) -> QueryFeatures:
         has_from=bool(query.sources),
         has_top=query.top is not None,
         has_order_by=bool(query.order_by),
-        has_aggregates=(aggregates := has_aggregates(query)),
+        has_aggregates=has_aggregates(query),
         has_distinct=query.distinct,
         has_offset_limit=query.offset is not None,
         has_group_by=bool(query.group_by),
         is_select_value=isinstance(select, syntax.SelectValue),
-        counts_items=_counts_items(query),
-        rows_are_items=not aggregates and _rows_are_items(query),
         reads_combined_rows=combining_input(query) is not None,
     )
 
 
-def _rows_are_items(query: Query) -> bool:
+def rows_are_items(query: Query) -> bool:
+    """Return whether each item that satisfies WHERE makes one row, before TOP."""
     match query.sources:
         case (syntax.Source(collection=syntax.PathCollection(), iterate=False),):
-            return not (query.group_by or query.distinct or query.offset is not None)
+            return not (has_aggregates(query) or query.group_by or query.distinct or query.offset is not None)
     return False
 
 
@@ -104,7 +99,8 @@ def distinct_input(query: Query) -> Query | None:
     return None
 
 
-def _counts_items(query: Query) -> bool:
+def counts_items(query: Query) -> bool:
+    """Return True for `SELECT VALUE COUNT(1) FROM c`, which the service answers from the index, reading no items."""
     match query:
         case Query(
             select=syntax.SelectValue(expression=syntax.FunctionCall(name="COUNT", arguments=(syntax.Literal(),))),

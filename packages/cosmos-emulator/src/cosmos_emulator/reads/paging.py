@@ -160,6 +160,8 @@ def item_chunks(
         fetch = None if candidates is None else candidates(one)
         while chunk := one.items.scan(one.scope, after, size) if fetch is None else fetch(after.number, size):
             yield one, chunk
+            if fetch is None and one.items.is_last(chunk, size):
+                break
             after = ScanPosition(chunk[-1].epk, chunk[-1].number)
             size = _CHUNK
 

@@ -97,6 +97,9 @@ class ItemView:
     Each call closes its cursor: an open cursor would keep the connection on an old snapshot.
     """
 
+    _leaves_out = False
+    """Whether a scan leaves items out, so that a short one is not the last."""
+
     def __init__(self, connect: Callable[[], sqlite3.Connection], clock: Clock) -> None:
         """`connect` is called before the first read, and before the first after `close`."""
         self._connect = connect
@@ -139,7 +142,7 @@ class ItemView:
     def scan(self, scope: ItemScope, after: ScanPosition, limit: int) -> list[StoredItem]:
         """Return the next items in the order of insertion (in a key range, by EPK first).
 
-        Returns at most `limit` items or about 1 MB; only an empty list means the end.
+        Returns at most `limit` items or about 1 MB. An empty list is the end, and so is one of which `is_last` says so.
         """
         condition, arguments = scope.where()
         later, order = "number > ?", "number"
@@ -152,6 +155,10 @@ class ItemView:
             [*arguments, *position, self._clock(), limit],
             StoredItem,
         )
+
+    def is_last(self, scanned: Sequence[StoredItem], limit: int) -> bool:
+        """Return whether a scan with this limit returned so few items that none follow."""
+        return not self._leaves_out and len(scanned) < limit and sum(len(item.body) for item in scanned) < _CHUNK_BYTES
 
     def changes(self, scope: ItemScope, after_lsn: int, until_lsn: int, since_s: int, limit: int) -> list[StoredItem]:
         """Return the latest versions after `after_lsn`, up to `until_lsn`, with `_ts` above `since_s`, in LSN order.
@@ -490,6 +497,8 @@ class ItemTransaction(ItemView):
 
 class ItemsBefore(ItemView):
     """The committed items, without those that a transaction deleted."""
+
+    _leaves_out = True
 
     def __init__(self, committed: ItemView, transaction: ItemTransaction) -> None:
         super().__init__(lambda: committed._connection, committed._clock)
