@@ -157,7 +157,7 @@ async def test_without_the_packages_the_error_says_what_to_install(
     database: DatabaseProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     container = await filled(database)
-    for name in ("indexes", "texts", "vectors"):
+    for name in ("search_indexes", "texts", "vectors"):
         monkeypatch.delitem(sys.modules, f"cosmos_emulator.search.{name}", raising=False)
         monkeypatch.delattr(sys.modules["cosmos_emulator.search"], name, raising=False)
     monkeypatch.setitem(sys.modules, "numpy", None)
