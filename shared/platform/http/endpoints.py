@@ -54,13 +54,8 @@ _endpoints: dict[Callable[..., Any], Endpoint] = {}
 class Endpoint:
     """Decorator that turns a handler into an HTTP function; place the route above.
 
-    The function authenticates commands, parses the request, maps errors to problem details, reports the request
-    charge and the session, and logs one line. `request` is its name in the design, such as C1. The other
-    arguments describe it to clients: `returns` is one resource (or one of several), a page of it (`paged`), or a
-    cached list (`listed`), `parse_cursor` reads the position of a page, `parameters` are query parameters that only
-    this endpoint has, with their descriptions and schemas, `errors` are specific to it, and `statuses` are the success
-    statuses if they are not the usual one of the method. The handler's docstring becomes the summary and
-    description. A `private` query needs a caller, as commands do, and no cache keeps its response.
+    The function authenticates commands, parses the request, maps errors to problem details, reports the request charge
+    and the session, and logs one line. The handler's docstring becomes the summary and description for clients.
     """
 
     # The errors for invalid IDs in the path, by the parameter of the route; a subclass overrides it.
@@ -68,16 +63,22 @@ class Endpoint:
     # Whether links of other sites can lead to it.
     is_page: ClassVar[bool] = False
 
+    # Its name in the design, such as C1.
     request: str = ""
     _: KW_ONLY
     body: type[RequestModel] | None = None
+    # A resource (or one of several), a page of it (`paged`), or a cached list (`listed`).
     returns: type[BaseModel] | tuple[type[BaseModel], ...] | None = None
     paged: bool = False
     listed: bool = False
     parse_cursor: Callable[[str], Any] = Cursor.parse
+    # Query parameters that only this endpoint has, with their descriptions and schemas.
     parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    # A query that needs a caller, as commands do. No cache keeps its response.
     private: bool = False
+    # Besides the errors of every endpoint.
     errors: tuple[type[AppError], ...] = ()
+    # The success statuses, if they are not the usual one of the method.
     statuses: tuple[int, ...] = ()
 
     def __call__(self, handler: Handler) -> HttpFunction:
