@@ -9,8 +9,8 @@ from functools import partial
 
 from management import terminal
 from management.account import PacedTransport, open_all, open_client, open_containers
-from management.sample import Sample
 from management.seeding import has_others, seed
+from management.seeding.sample import Sample
 from management.verification.findings import Finding
 from management.verify import any_broken, verify, verify_within
 from shared.settings import Settings

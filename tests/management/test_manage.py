@@ -13,7 +13,7 @@ import pytest
 from cosmos_emulator import WELL_KNOWN_KEY
 
 from management import item_count
-from management.sample import Sample, sample_posts
+from management.seeding.sample import Sample, sample_posts
 from shared.platform.models import Item
 from tests.blog import Blog
 from tests.items import a_user

@@ -12,8 +12,8 @@ import pytest
 
 from bench.generated.plan import Range, SeedPlan
 from management.provision import provision
-from management.sample import Sample, sample_posts
 from management.seeding import Plan, has_others, seed
+from management.seeding.sample import Sample, sample_posts
 from management.verify import verify
 from shared.data.blog import Blog as ManagedBlog
 from shared.data.posts import delete_post

@@ -1,4 +1,4 @@
-"""The sample blog, written by hand: each file in sample_posts/ is a post with its comments and likes.
+"""The sample blog, written by hand: each file in posts/ is a post with its comments and likes.
 
 A file starts with TOML between two lines of `+++`: `title`, `author`, `days_ago`, `liked_by`, and `comments` (`by`,
 `hours_later`, `text`). The rest is the post's Markdown.
@@ -21,7 +21,7 @@ from shared.models.post import NewPost, post_item
 from shared.models.user import user_item
 from shared.platform.models import Item, iso_utc
 
-_POSTS = Path(__file__).with_name("sample_posts")
+_POSTS = Path(__file__).with_name("posts")
 _NAMESPACE = uuid.UUID("8f1d6c1e-5e0b-5c4f-9f0e-2d7a4b6c9e13")
 _JOINED = timedelta(days=90)
 _LIKED_EVERY = timedelta(minutes=95)

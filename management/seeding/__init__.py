@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Protocol
 
 from management.errors import ManagementError
-from management.sample import Sample
+from management.seeding.sample import Sample
 from management.terminal import counted
 from shared.data.blog import Blog
 from shared.data.username_reservations import reservation_id, reserve
