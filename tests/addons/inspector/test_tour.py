@@ -403,7 +403,7 @@ SMALL_PHONE = {"width": 320, "height": 568}
 
 
 async def assert_text_is_visible(page: Page) -> None:
-    lines, visible = await page.locator(".tour .prose").evaluate(LINES)
+    lines, visible = await page.locator(".tour > .prose").evaluate(LINES)
     assert visible == lines > 3
 
 
@@ -465,14 +465,14 @@ async def test_the_notice_of_a_switch_covers_nothing(at_step: Visit, toured: Api
 @pytest.mark.parametrize("step", [4, 6])
 async def test_the_sheet_of_a_phone_does_not_hide_the_button(at_step: Visit, step: int) -> None:
     async with at_step(step, viewport=PHONE) as page:
-        button = await page.locator(".actions").bounding_box()
+        button = await page.locator(".tour .actions").bounding_box()
         sheet = await page.locator("[data-drawer]").bounding_box()
 
         assert button is not None
         assert sheet is not None
         assert button["y"] + button["height"] <= sheet["y"]
         # Nor does the button hide part of a line.
-        assert await page.locator(".actions").evaluate(BACKGROUND) != TRANSPARENT
+        assert await page.locator(".tour .actions").evaluate(BACKGROUND) != TRANSPARENT
 
 
 @pytest.mark.nightly
