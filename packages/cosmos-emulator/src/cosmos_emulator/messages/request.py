@@ -61,22 +61,17 @@ class Request:
         account = self.gateway.account
         if self._found is not None and self._found[0] is account and not self._found[1].is_closed:
             return self._found[1]
-        resources, name = self.gateway.account.resources, self.link.ids[1]
-        if self.link.by_rid:
-            found = resources.find_rid("colls", name)
-            if found is not None and found.parent != self.link.ids[0]:
-                found = None
-        else:
-            found = resources.find("colls", self.database.rid, name)
+        found = account.find_container(self.link.ids[:2], by_rid=self.link.by_rid)
         if found is None:
-            raise self._missing(level=2)
+            lacks_database = not self.link.by_rid and account.resources.find("dbs", "", self.link.ids[0]) is None
+            raise self._missing(level=1 if lacks_database else 2)
         intended = self.headers.get(h.INTENDED_RID)
         if intended and intended != found.rid:
             raise CosmosError(
                 400, "The container was recreated: its rid is not the intended one.", sub_status=RID_MISMATCH
             )
-        self._found = account, account.container(found.rid)
-        return self._found[1]
+        self._found = account, found
+        return found
 
     def resource(self, kind: str, parent: str) -> Resource:
         """Return the script, offer, user or permission of the link. Raises 404."""

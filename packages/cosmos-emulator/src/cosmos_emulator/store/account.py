@@ -254,6 +254,7 @@ class Account:
             # LSNs start at the time in microseconds (schema.py), so all LSNs so far are lower.
             self.resources.raise_numbers({**replaces.resources.numbers(), _LEAST_LSN: time.time_ns() // 1000})
         self._containers: dict[str, Container] = {}
+        self._by_names: dict[tuple[str, ...], Container] = {}
         open_partitions = OpenPartitions(most_partitions())
         self.background = BackgroundWork(open_partitions, purge_interval_s)
         self._options = StoreOptions(
@@ -280,6 +281,13 @@ class Account:
     def container(self, rid: str) -> Container:
         """Return the container with this rid."""
         return self._containers[rid]
+
+    def find_container(self, ids: tuple[str, ...], *, by_rid: bool) -> Container | None:
+        """Return the container by the names of its database and itself, or by their rids."""
+        if not by_rid:
+            return self._by_names.get(ids)
+        found = self._containers.get(ids[-1])
+        return found if found is not None and ids == (found.database.rid, found.rid) else None
 
     def add_database(self, body: JsonObject) -> Resource:
         """Create a database. Its random number distinguishes it from deleted databases."""
@@ -432,6 +440,7 @@ class Account:
         self.resources.remove(*removed)
         for container in containers:
             del self._containers[container.rid]
+            del self._by_names[container.database.id, container.resource.id]
 
     def _with_offer(self, resource: Resource) -> list[Resource]:
         offer = self.offer_of(resource)
@@ -442,6 +451,7 @@ class Account:
         directory = self._directory / (rids.decode(resource.rid) or b"").hex()
         container = Container(database, resource, directory, self.resources, self._options, self._log_retention_s)
         self._containers[resource.rid] = container
+        self._by_names[database.id, resource.id] = container
         return container
 
     def _set_aside_unlisted(self) -> None:
