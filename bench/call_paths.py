@@ -1,9 +1,9 @@
 """List what runs for some requests and for the change feeds, and in the emulator: `python -m bench.call_paths`.
 
-Prints the number of the core's files, functions and calls of these, of changes between files, and of asyncio tasks that
-the core starts, and lists the files; for a point read and a query over five items, those of the emulator. The add-ons
-and the libraries are not counted, and neither are comprehensions and lambdas: before Python 3.12, a comprehension is a
-function.
+Prints the number of the core's files, functions and calls of these, of changes between files, and of asyncio tasks
+that the core starts, and lists the files; for a point read and a query over five items, the emulator's. The add-ons
+and the libraries are not counted, and neither are comprehensions and lambdas: before Python 3.12, a comprehension is
+a function.
 """
 
 import asyncio

@@ -198,7 +198,7 @@ def used(pid: int, data: Path) -> str:
 
 
 async def report(load: Load, pid: int, data: Path, minutes: float, endpoint: str) -> None:
-    """Print a line for each interval. Its delays are those of the interval."""
+    """Print a line for each interval, with its delays."""
     longest, lateness = multiprocessing.Value("d", 0.0), multiprocessing.Value("d", 0.0)
     pinger = multiprocessing.Process(target=ping, args=(endpoint, longest, lateness), daemon=True)
     pinger.start()

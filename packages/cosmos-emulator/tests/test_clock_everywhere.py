@@ -1,4 +1,4 @@
-"""The emulator's clock is also that of queries, patches and scripts, and one seed decides what is random."""
+"""The emulator's clock is also the clock of queries, patches and scripts, and one seed decides what is random."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def test_a_connection_accepted_at_the_end_is_closed(turns: int) -> None:
         return client
 
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # pytest turns those of finalizers into failures
+        warnings.simplefilter("error")  # pytest turns warnings of finalizers into failures
         with (
             asyncio.Runner() as runner,
             runner.run(connect_and_stop()) as client,

@@ -1,6 +1,6 @@
 """Requests as the .NET SDK sends them in gateway mode, replayed because it is not run here.
 
-Also those of the Java and Go SDKs that their programs in `sdks` do not send. Sources: azure-cosmos-dotnet-v3
+Also requests of the Java and Go SDKs that their programs in `sdks` do not send. Sources: azure-cosmos-dotnet-v3
 (AuthorizationHelper.cs, CosmosHttpClientCore.cs, PartitionKeyRangeCache.cs, QueryPlanRetriever.cs);
 azure-sdk-for-java (QueryPlanRetriever.java); azure-sdk-for-go (cosmos_container.go, partition_key.go).
 """

@@ -569,7 +569,7 @@ async def test_the_sdk_decodes_query_and_index_metrics(spread: ContainerProxy) -
     served = headers["x-ms-cosmos-index-utilization"]["UtilizedSingleIndexes"]
 
     assert metrics["outputDocumentCount"] == "3"
-    assert [index["IndexSpec"] for index in served] == ["/pk/?", "/kind/?"]  # that of the partition key comes first
+    assert [index["IndexSpec"] for index in served] == ["/pk/?", "/kind/?"]  # the partition key's comes first
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ class RecordedRequest:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """Requests in the order of their responses, also those of the SDK for the account and partition key ranges."""
+    """Requests in the order of their responses, also the SDK's own for the account and partition key ranges."""
 
     requests: list[RecordedRequest] = field(default_factory=list)
     _containers: Callable[[], set[str]] = field(default=set, repr=False, compare=False)

@@ -31,7 +31,7 @@ class EmulatorSettings:
         port: 0 picks a free port.
         data_dir: None stores the data in a temporary directory.
         charge_profile: Coefficients of the modeled request charge.
-        tls_names: More host names and addresses of the certificate, such as that of a Compose service.
+        tls_names: More host names and addresses of the certificate, such as a Compose service's.
         accept_entra_tokens: Accept any Microsoft Entra ID token also with another `key` than the well-known one.
         continuous_backup_days: The account's continuous backup, which enables the change feed of all versions and
             deletes in every container (learn.microsoft.com/azure/cosmos-db/change-feed-modes). None: only in those with

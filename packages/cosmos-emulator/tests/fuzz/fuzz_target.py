@@ -35,9 +35,9 @@ _LOOK_EACH_S: Final = 0.05
 
 @dataclass
 class FuzzTarget:
-    """`marker` is in canaries of another database, `neighbor` in those of another logical partition.
+    """`marker` is in canaries of another database, `neighbor` in canaries of another logical partition.
 
-    `secret` is in the process environment. `rids` are `_rid`s of the attackers' resources, `canary_rids` those of the
+    `secret` is in the process environment. `rids` are `_rid`s of the attackers' resources, `canary_rids` are of the
     canary's.
     """
 

@@ -62,7 +62,7 @@ def _files(suite: Path) -> list[str]:
 
 
 def _run(suite: Path, name: str, reasons: dict[str, str]) -> tuple[list[Outcome], list[Outcome]]:
-    """Return the outcomes of a file, and those of the last run of tests that surprised every time before."""
+    """Return the outcomes of a file, and of the last run of tests that surprised every time before."""
     start = time.monotonic()
     log = LOGS / f"{name.replace('/', '.')}.log"
     outcomes = execution.run(suite, [name], log)

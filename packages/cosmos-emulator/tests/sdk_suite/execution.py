@@ -74,8 +74,8 @@ def _read(record: Path, unfinished: str) -> list[Outcome]:
 def _emulator(log: Path) -> Iterator[str]:
     """Start an empty emulator.
 
-    Like Microsoft's, it reports 127.0.0.1 as its host, which the suite tells apart from localhost. The latency is that
-    of a network: tests of client timeouts fail if a response takes less than 1 ms.
+    Like Microsoft's, it reports 127.0.0.1 as its host, which the suite tells apart from localhost. The latency is as in
+    a network: tests of client timeouts fail if a response takes less than 1 ms.
     """
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]

@@ -120,7 +120,7 @@ async def test_full_text_search_ranks_by_bm25(database: DatabaseProxy, pk: str |
     assert await found("""ORDER BY RANK FullTextScore({"a": c.t}["a"], "red")""") == by_text("red")[:10]
     phrase = "ORDER BY RANK FullTextScore(c.t, 'red bicycle')"
     assert set((await found(phrase))[:8]) == set(by_text("red bicycle")[:8])
-    if pk is not None:  # the order of equal scores is that of creation
+    if pk is not None:  # equal scores are in the order of creation
         assert await found(phrase) == by_text("red bicycle")[:10]
     expected = [name for name in by_text("red") if int(name) < 3]
     assert await found("WHERE c.n < 3 ORDER BY RANK FullTextScore(c.t, 'red')") == expected

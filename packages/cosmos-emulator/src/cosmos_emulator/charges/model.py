@@ -127,7 +127,7 @@ class ChargeModel:
         """Return the charge of a query page.
 
         `partitions` is the number visited. Loaded items are those that no index rules out, returned or not.
-        `passed_entries` are those of the ORDER BY index that a filter excludes. `filtered` means that the query has a
+        `passed_entries` are entries of the ORDER BY index that a filter excludes. `filtered` means that the query has a
         WHERE; `aggregate`, that an index computes its aggregate.
         """
         if aggregate and self.profile.aggregate is not None:

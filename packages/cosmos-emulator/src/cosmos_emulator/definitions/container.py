@@ -41,8 +41,8 @@ _DEFAULTS: Final[JsonObject] = {
 class ContainerDefinition:
     """A parsed container; `unique_keys` has the paths of each key, `dialect` what its queries can use.
 
-    `log_retention_s` is how long the change feed keeps all versions and deletes; None if it does not. `source` is that
-    of a global secondary index.
+    `log_retention_s` is how long the change feed keeps all versions and deletes; None if it does not. `source` is
+    the container that a global secondary index follows.
     """
 
     partition_key: PartitionKeyDefinition

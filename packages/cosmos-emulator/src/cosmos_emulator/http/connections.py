@@ -42,7 +42,7 @@ class LimitedServer(web.Server):
     """
 
     def __init__(self, handler: _Handler, refuse: _Refuse, **options: Any) -> None:
-        """Create a server. `refuse` answers what is not an HTTP request; `options` are those of aiohttp."""
+        """Create a server. `refuse` answers what is not an HTTP request; `options` are aiohttp's."""
         options |= {"max_line_size": _MAX_HEADER_BYTES, "max_field_size": _MAX_HEADER_BYTES}
         super().__init__(self._serve, keepalive_timeout=IDLE_TIMEOUT_S, **options)
         self._answer = handler

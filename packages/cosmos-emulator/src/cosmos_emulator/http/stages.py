@@ -62,7 +62,7 @@ class Stages:
         link = parse_link(http.raw_path)
         if any(map(_TAB_OR_BREAK.search, link.ids)):
             raise CosmosError(400, "The path has a tab or a line break.")  # CosmosItemIdEncodingTestsBase.cs
-        if link.template == "/addresses":  # before the signature, which is that of another resource
+        if link.template == "/addresses":  # before the signature, which belongs to another resource
             raise CosmosError(501, "Direct mode is not emulated; set the client's connection mode to gateway.")
         manager = self._management_key
         is_manager = manager is not None and manager.has_signed(http.method, link, headers)

@@ -10,7 +10,7 @@ from cosmos_emulator.indexing_policy.paths import Path, Step
 
 @dataclass(slots=True)
 class PatternNode:
-    """`leaf` is the value of `…/?`, `subtree` that of `…/*`; None means no pattern."""
+    """`leaf` is the value of `…/?`, `subtree` the value of `…/*`; None means no pattern."""
 
     children: dict[str | Step, PatternNode] = field(default_factory=dict)
     leaf: bool | None = None

@@ -71,7 +71,7 @@ class IndexingPolicy:
         return path in ALWAYS_INDEXED or path_indexed(self._patterns, path)
 
     def is_stored(self, path: Path) -> bool:
-        """Return whether the path is not that of a computed property."""
+        """Return whether the path does not name a computed property."""
         return path[0] not in self.computed
 
     def terms(self, item: Item) -> IndexTerms:

@@ -1,6 +1,6 @@
 """Batches in HybridRow, the binary format of the .NET SDK: a record for each operation or result.
 
-Numbers are little-endian. The schemas are those of HybridRowBatchSchemas.json in azure-cosmos-dotnet-v3. The tests
+Numbers are little-endian. The schemas are in HybridRowBatchSchemas.json in azure-cosmos-dotnet-v3. The tests
 compare every byte with requests of the SDK and responses of its encoder.
 """
 
@@ -17,7 +17,7 @@ from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.json_text import Json, JsonObject
 
 Row = dict[str, str | int | float | bool]
-"""The columns of a row that have a value. Variable columns, also those of bytes, are text: they have UTF-8."""
+"""The columns of a row that have a value. Variable columns, also of bytes, are text: they have UTF-8."""
 
 _VERSION: Final = b"\x81"
 _SEGMENT: Final = struct.pack("<cibi", _VERSION, 2147473648, 1, 10)

@@ -134,7 +134,7 @@ def partitions_serving(content: Json) -> int:
 
 
 def check_growth(before: Json, content: JsonObject, *, has_containers: bool) -> None:
-    """Raise 400 if autoscale throughput grows beyond that of a partition, but no container uses it.
+    """Raise 400 if autoscale throughput grows beyond a partition's, but no container uses it.
 
     Source: azure-cosmos-dotnet-v3#5319.
     """

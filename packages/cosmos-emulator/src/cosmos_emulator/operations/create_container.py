@@ -17,7 +17,7 @@ from cosmos_emulator.store.account import Account, Container
 from cosmos_emulator.store.resources import Resource
 
 _MOST_SHARING: Final = 25  # learn.microsoft.com/azure/cosmos-db/set-throughput, "Set throughput on a database"
-# SharedThroughputDatabaseCollectionCountExceeded of Microsoft.Azure.Documents.SubStatusCodes. The status is that of its
+# SharedThroughputDatabaseCollectionCountExceeded of Microsoft.Azure.Documents.SubStatusCodes. The status is as for its
 # neighbor for databases, 1020 (azure-cosmos-dotnet-v3#1964).
 _TOO_MANY_SHARE: Final = 1019
 _MOST_INDEXES: Final = 5  # azure-cosmos 4.17, GlobalSecondaryIndexDefinition

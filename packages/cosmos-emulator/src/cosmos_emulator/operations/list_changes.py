@@ -199,7 +199,7 @@ def _packed(slices: list[Slice], lsns: list[int]) -> str:
 
 
 def _unpacked(etag: str, slices: list[Slice]) -> list[int]:
-    """Return each slice's LSN: its own or, after a split, that of the partition that was split."""
+    """Return each slice's LSN: its own or, after a split, the LSN of the partition that was split."""
     found: dict[str, int] = {}
     packed = int(Decimal(etag)) if etag.isdecimal() and len(etag) <= 30 * len(slices) else -1
     if 0 <= packed < 1 << _LSN_BITS:

@@ -59,7 +59,7 @@ class Predicate:
 
 
 class ItemReader:
-    """Recognizes paths of the item, and constants. `alias` is that of the item, or None."""
+    """Recognizes paths of the item, and constants. `alias` is the item's, or None."""
 
     def __init__(self, query: Query, parameters: Mapping[str, Json], dialect: Dialect = PLAIN) -> None:
         self.alias = _item_alias(query)

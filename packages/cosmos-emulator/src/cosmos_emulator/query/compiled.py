@@ -210,7 +210,7 @@ def compile_query(
 ) -> CompiledQuery:
     """Compile a query to closures. Raises 400 with the service's SC document if it is invalid.
 
-    `features` are those of the query, if they are known. `parameters` maps names with their `@` to values; `udfs` calls
+    `features` are the query's, if they are known. `parameters` maps names with their `@` to values; `udfs` calls
     user-defined functions; `clock` returns seconds since the epoch. Compiling and running can raise MovesToWorker and
     OutOfTime (runtime/pacing.py).
     """

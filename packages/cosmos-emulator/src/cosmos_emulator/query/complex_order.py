@@ -1,4 +1,4 @@
-"""The order of arrays and objects: that of their 128-bit hashes.
+"""The order of arrays and objects: the order of their 128-bit hashes.
 
 The service does not document it, but the .NET SDK merges partitions in this order and resumes them at such a hash
 (CosmosArray.cs, DistinctHash.cs, SqlQueryResumeValue.cs, UInt128BinaryComparer.cs). So equal values have equal hashes.

@@ -53,7 +53,7 @@ class Kind(Enum):
 class Token:
     """`text` is an operator, name or keyword in capitals.
 
-    `value` is that of a number or string, or a keyword as written.
+    `value` is the value of a number or string, or a keyword as written.
     """
 
     kind: Kind

@@ -1,6 +1,6 @@
 """The query plan, with which a client queries several ranges and merges the results.
 
-The fields are azure-cosmos's (query_execution_info.py), the values those of the .NET SDK's QueryPlanBaselineTests.
+The fields are azure-cosmos's (query_execution_info.py), the values as in the .NET SDK's QueryPlanBaselineTests.
 """
 
 from __future__ import annotations

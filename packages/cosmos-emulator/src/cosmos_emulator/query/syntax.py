@@ -298,7 +298,7 @@ class Query(Node):
     offset: Count | None = None
     limit: Count | None = None
     rank: bool = False
-    """Whether `order_by` is that of ORDER BY RANK: one scoring function."""
+    """Whether `order_by` belongs to ORDER BY RANK: one scoring function."""
 
 
 class MoreFunctions(Protocol):

@@ -103,7 +103,7 @@ class OrderedAccess:
 
 
 class IndexAccess:
-    """Selects an index for the conditions and the order of one query. `searches` are those of other pages."""
+    """Selects an index for the conditions and the order of one query. `searches` are by other pages."""
 
     def __init__(self, served: Sequence[Predicate], order: Order, searches: KeptSearches | None = None) -> None:
         self._served = served

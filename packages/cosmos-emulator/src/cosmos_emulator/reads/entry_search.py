@@ -30,7 +30,7 @@ _MOST_WRITTEN: Final = 1024
 
 @dataclass(slots=True)
 class IndexReading:
-    """The numbers in ranges of an index as far as they were read, including those of expired items."""
+    """The numbers in ranges of an index as far as they were read, including expired items."""
 
     index: StoredIndex
     ranges: Sequence[EntryRange]
@@ -128,7 +128,7 @@ class KeptSearches:
 
 
 def _is_current(search: IndexSearch, one: Slice) -> bool:
-    """Return whether a search did not read states after that of the slice (a lagging replica), or long before it."""
+    """Return whether a search did not read states after the slice's (a lagging replica), or long before it."""
     return search.latest <= one.lsn and len(one.items.numbers_since(search.began, _MOST_WRITTEN)) < _MOST_WRITTEN
 
 

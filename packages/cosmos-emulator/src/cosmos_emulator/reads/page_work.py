@@ -1,4 +1,4 @@
-"""A page that takes longer than a request, such as that of an aggregate.
+"""A page that takes longer than a request, such as a page of an aggregate.
 
 The service ends such a page, and its continuation token resumes the query (learn.microsoft.com/azure/cosmos-db/
 concepts-limits#per-request-limits). Here, the work rests in its thread between the requests.

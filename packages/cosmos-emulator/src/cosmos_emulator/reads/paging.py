@@ -196,7 +196,7 @@ def decode_continuation(text: str | None) -> JsonObject:
 def malformed_continuation() -> CosmosError:
     """Return the error for a token of another request.
 
-    Its texts are those of azure-sdk-for-js (functional/query.spec.ts) and azure-cosmos-dotnet-v3#3416.
+    Its texts are in azure-sdk-for-js (functional/query.spec.ts) and azure-cosmos-dotnet-v3#3416.
     """
     return CosmosError(
         400,

@@ -24,8 +24,8 @@ _ITEMS_PER_CHECKPOINT: Final = 16
 class QueryPage:
     """The page. Its charge depends on the `loaded` items, those that no index rules out by the `served` conditions.
 
-    `scanned` counts the items read, `scans` are the slices read without an index, `passed_entries` those of an index
-    that an ORDER BY passes over.
+    `scanned` counts the items read, `scans` are the slices read without an index, `passed_entries` the entries of an
+    index that an ORDER BY passes over.
     """
 
     served: Sequence[Predicate] = ()
@@ -62,7 +62,7 @@ class QueryPage:
 class Reading:
     """One attempt to fill a page from `token`; `access` None scans without indexes.
 
-    `searcher` is that of a query that searches, `matches` its WHERE, or None.
+    `searcher` belongs to a query that searches, `matches` is its WHERE, or None.
     """
 
     page: QueryPage
@@ -94,7 +94,7 @@ class Reading:
         return [one.partition.id for one in self.slices if one.scope.key is None]
 
     def chunks(self, start: ItemPosition | None = None) -> Iterator[tuple[Slice, list[StoredItem]]]:
-        """Yield the items to read, in scan order or in that of the search."""
+        """Yield the items to read, in the order of the scan or of the search."""
         if self.searcher is not None and self.searcher.is_ordered:
             return self.searcher.chunks(self.slices, self.matches, [self._numbers(one) for one in self.slices])
         return item_chunks(self.slices, start, self._candidates)

@@ -79,7 +79,7 @@ class Searcher:
     ) -> Iterator[tuple[Slice, list[StoredItem]]]:
         """Yield the items in the order of the search.
 
-        `matches` is WHERE, on which fused ranks depend. `numbers` are, for each slice, those of all matches, if known.
+        `matches` is WHERE, on which fused ranks depend. `numbers` are, for each slice, of all matches, if known.
         """
 
         def matching(place: int, numbers: Sequence[int]) -> set[int]:

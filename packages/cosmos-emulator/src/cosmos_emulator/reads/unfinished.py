@@ -33,7 +33,7 @@ KEPT_S = 300.0
 
 
 class UnfinishedQuery:
-    """The rows of a query that earlier pages did not return; `in_worker` if its slices are those of a worker thread."""
+    """The rows of a query that earlier pages did not return; `in_worker` if its slices belong to a worker thread."""
 
     def __init__(self, compiled: CompiledQuery, reading: Reading) -> None:
         self.id = ""

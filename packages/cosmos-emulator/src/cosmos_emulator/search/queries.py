@@ -64,7 +64,7 @@ class Statistics:
 
 @dataclass(frozen=True, slots=True)
 class TextScore:
-    """BM25 of phrases at one path; without `statistics`, with those of the items that the query reads."""
+    """BM25 of phrases at one path; without `statistics`, with the statistics of the items that the query reads."""
 
     phrases: tuple[Phrase, ...]
     statistics: Statistics | None = None
@@ -346,7 +346,7 @@ class _Reader:
             ):
                 statistics = Statistics(documents, words, tuple(as_double(one) for one in hits if is_number(one)))
                 return TextScore(self._at(path, map(str, phrases)), statistics)
-        raise query_error("SC2050", f"The arguments of {call.written} are not those of the query plan.", call.location)
+        raise query_error("SC2050", f"The arguments of {call.written} are not in the query plan.", call.location)
 
     # Conditions
 

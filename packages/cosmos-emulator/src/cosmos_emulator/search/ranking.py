@@ -1,6 +1,6 @@
 """The order of items by a score, or by the ranks that several scores give them (RRF).
 
-The fusion is that of the SDKs (azure-cosmos _execution_context/hybrid_search_aggregator.py): a rank counts the better
+The fusion is the SDKs' (azure-cosmos _execution_context/hybrid_search_aggregator.py): a rank counts the better
 scores that differ, and the item with the lowest number is first among equals.
 """
 
@@ -38,7 +38,7 @@ Numbers: TypeAlias = "NDArray[np.int64]"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The items of a physical partition that a query reads: those of a key, of a range of EPKs, or all.
+    """The items of a physical partition that a query reads: of a key, of a range of EPKs, or all.
 
     All matches have one of the `numbers`, unless these are None.
     """

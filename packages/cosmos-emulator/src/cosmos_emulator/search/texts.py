@@ -69,7 +69,7 @@ def bm25(frequency: Value, length: Value, documents: float, words: float, hits: 
 
 
 class Vocabulary(dict[str, int]):
-    """The code of each word of a language: that of its stem, or -1 for a stop word."""
+    """The code of each word of a language: its stem's, or -1 for a stop word."""
 
     def __init__(self, language: str) -> None:
         super().__init__()

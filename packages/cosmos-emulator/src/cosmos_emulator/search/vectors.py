@@ -63,7 +63,7 @@ class VectorIndex:
         return self._matrix.nbytes + 200 * len(self.values)
 
     def scores(self, vector: Vector, distance: str) -> Floats:
-        """Return the score of each item, NaN without a vector. Those of the nearest items are more precise."""
+        """Return the score of each item, NaN without a vector. The nearest items' scores are more precise."""
         products = (self._matrix @ vector).astype(np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):
             if distance == "cosine":

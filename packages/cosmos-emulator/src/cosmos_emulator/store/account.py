@@ -371,7 +371,7 @@ class Account:
         return resource
 
     def containers_of(self, offer: Resource) -> list[Container]:
-        """Return the containers that use an offer: its own, or those of its database without an own offer."""
+        """Return the containers that use an offer: its own, or its database's containers without an own offer."""
         owner = offer.body["offerResourceId"]
         shared = (one for one in self.containers if one.database.rid == owner)
         return [

@@ -17,7 +17,7 @@ _MEMORY: Final = Path("/dev/shm")  # noqa: S108 - in memory on Linux; names are 
 
 @contextmanager
 def temporary_directory() -> Iterator[Path]:
-    """Create a directory for the block; remove those of killed processes."""
+    """Create a directory for the block; remove directories of killed processes."""
     parent = _MEMORY if os.access(_MEMORY, os.W_OK) else Path(tempfile.gettempdir())
     _remove_abandoned(parent)
     directory, lock = _locked_directory(parent)

@@ -257,7 +257,7 @@ class ItemView:
         return [number for (number,) in rows]
 
     def count_entries(self, index: StoredIndex, ranges: Sequence[EntryRange]) -> int:
-        """Count the entries in ranges of an index, including those of expired items."""
+        """Count the entries in ranges of an index, including expired items."""
         statement = f"SELECT count(*) FROM {index.table} WHERE entry >= ? AND entry < ?"  # noqa: S608 - constants
         return sum(self._read_index(statement, bounds).fetchone()[0] for bounds in ranges)
 

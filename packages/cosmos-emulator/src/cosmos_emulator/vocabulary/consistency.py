@@ -1,4 +1,4 @@
-"""Consistency levels: that of the account, which a request can weaken, and what reads see and cost."""
+"""Consistency levels: the account's, which a request can weaken, and what reads see and cost."""
 
 from __future__ import annotations
 

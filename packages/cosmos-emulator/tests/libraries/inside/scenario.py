@@ -57,7 +57,7 @@ def search_policies(vectors: str = "/embedding", *texts: str) -> dict[str, Any]:
 
 
 async def check_conformance(saver: Callable[[], AsyncIterator[Any]], least: int) -> None:
-    """Run LangGraph's conformance tests of a checkpointer: those of what it implements, which are at least so many.
+    """Run LangGraph's conformance tests of what a checkpointer implements, which are at least so many.
 
     `saver` yields a checkpointer on a new container: each group of tests starts with an empty one.
     """

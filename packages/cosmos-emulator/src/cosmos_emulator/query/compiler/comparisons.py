@@ -1,7 +1,7 @@
 """Comparison operators as values (true, false, undefined) and as tests for exactly true.
 
 Every comparison with undefined is undefined. Values of different types are not equal, and their order is undefined, as
-is that of arrays and objects. The documentation differs about equality; the .NET SDK's reference interpreter
+is the order of arrays and objects. The documentation differs about equality; the .NET SDK's reference interpreter
 (ScalarExpressionEvaluator.cs, PerformBinaryEquality) and EF Core's tests agree with this.
 """
 

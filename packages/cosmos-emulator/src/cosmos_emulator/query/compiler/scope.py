@@ -42,7 +42,7 @@ class Constant:
 
 @dataclass(slots=True)
 class Scope:
-    """The aliases visible to an expression, including those of enclosing queries.
+    """The aliases visible to an expression, including aliases of enclosing queries.
 
     If `opens_container` (the top level, or a subquery that is its first source), any first name in FROM is the item.
     """

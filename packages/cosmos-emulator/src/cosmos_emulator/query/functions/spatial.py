@@ -1,6 +1,6 @@
 """The spatial functions (learn.microsoft.com/azure/cosmos-db/nosql/query/geospatial-query).
 
-Malformed or invalid shapes make the result undefined, except that of ST_ISVALID and ST_ISVALIDDETAILED. Two of the
+Malformed or invalid shapes make the result undefined, except for ST_ISVALID and ST_ISVALIDDETAILED. Two of the
 reasons are the service's; the others are this emulator's.
 """
 

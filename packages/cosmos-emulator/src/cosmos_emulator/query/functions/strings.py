@@ -160,7 +160,7 @@ STRING_FUNCTIONS = table(
     Function("LENGTH", _transformer(len), 1, 1),
     Function("LOWER", _transformer(str.lower), 1, 1),
     Function("LTRIM", _trimmer(str.lstrip), 1, 2),
-    # The compiler calls those of Context.regex.
+    # The compiler calls the functions of Context.regex.
     Function("REGEXEXTRACT", RegexFunctions().extract, 2, 4),
     Function("REGEXEXTRACTALL", RegexFunctions().extract_all, 2, 4),
     Function("REGEXMATCH", RegexFunctions().match, 2, 3),
