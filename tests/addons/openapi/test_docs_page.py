@@ -29,7 +29,7 @@ async def page(browser: Browser) -> Page:
 
 
 @pytest.fixture
-def log(page: Page) -> PageLog:
+async def log(page: Page) -> PageLog:
     return PageLog(page)
 
 

@@ -14,7 +14,7 @@ from tests.blog import Blog, EmulatorThread
 from tests.gateway import Gateway, Operation
 from tests.items import a_post, a_user, unique
 from tests.platform.telemetry.conftest import OFTEN
-from tests.platform.telemetry.following import has_comment
+from tests.platform.telemetry.following import new_commented_post
 from tests.platform.telemetry.sink import ReceivedSpan, TelemetrySink
 from tests.polling import eventually
 from tests.running_app import provisioned, running_app
@@ -44,10 +44,7 @@ async def test_the_lag_of_each_feed_is_measured(traced_api: Api, sink: Telemetry
 
 async def test_the_size_of_a_fan_out_is_measured(traced_api: Api, sink: TelemetrySink) -> None:
     author = await traced_api.new_user()
-    post = await traced_api.new_post(author)
-    await traced_api.new_comment(post, author)
-    # Otherwise the posts feed could rename them first.
-    await eventually(lambda: has_comment(traced_api, post["id"]))
+    await new_commented_post(traced_api, sink, author)
     before = sum(one.sum for one in sink.metric("blog.fan_out.items"))
 
     await traced_api.edit_user(author["id"], unique("renamed"))

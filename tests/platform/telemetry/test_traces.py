@@ -7,7 +7,7 @@ import uuid
 
 from tests.api import Api
 from tests.blog import Blog
-from tests.platform.telemetry.following import has_comment, in_feed, new_traceparent, span_of
+from tests.platform.telemetry.following import in_feed, linked_to, new_commented_post, new_traceparent, span_of
 from tests.platform.telemetry.sink import CLIENT, INTERNAL, ReceivedSpan, TelemetrySink
 from tests.polling import eventually
 
@@ -16,11 +16,6 @@ def calls_of(sink: TelemetrySink, span: ReceivedSpan) -> list[ReceivedSpan]:
     """The database calls of a span, in order."""
     calls = [one for one in sink.spans if one.parent_id == span.span_id and one.kind == CLIENT]
     return sorted(calls, key=lambda call: call.start_ns)
-
-
-def linked_to(sink: TelemetrySink, name: str, trace_id: str) -> list[ReceivedSpan]:
-    """Spans with a link to a trace."""
-    return [span for span in sink.named(name) if trace_id in [linked for linked, _ in span.links]]
 
 
 async def test_a_request_continues_its_callers_trace_and_has_a_span_for_each_database_call(
@@ -76,10 +71,7 @@ async def test_a_comment_is_traced_into_the_feed(traced_api: Api, sink: Telemetr
 
 async def test_a_rename_is_traced_through_its_fan_out_into_the_feed(traced_api: Api, sink: TelemetrySink) -> None:
     author = await traced_api.new_user()
-    post = await traced_api.new_post(author)
-    await traced_api.new_comment(post, author)
-    # Otherwise the posts feed could rename them first.
-    await eventually(lambda: has_comment(traced_api, post["id"]))
+    post = await new_commented_post(traced_api, sink, author)
     traceparent, trace_id = new_traceparent()
     renamed = f"{author['username']}.renamed"[:30]
 
