@@ -41,3 +41,8 @@ async def new_commented_post(api: Api, sink: TelemetrySink, author: Json) -> Jso
     await api.create_comment(post["id"], author["id"], "Well put.", {"traceparent": traceparent})
     await eventually(lambda: linked_to(sink, "on_posts_changed", trace_id))
     return post
+
+
+async def has_comment(api: Api, post_id: str) -> bool:
+    feed = (await api.get_feed(limit=100)).body["items"]
+    return any(entry["id"] == post_id and entry["commentCount"] == 1 for entry in feed)
