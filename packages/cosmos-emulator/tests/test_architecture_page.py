@@ -1,4 +1,4 @@
-"""ARCHITECTURE.md names each folder, and only files that exist."""
+"""ARCHITECTURE.md names each folder, and only files, classes and methods that exist."""
 
 from __future__ import annotations
 
@@ -19,5 +19,19 @@ def test_each_folder_is_in_the_table() -> None:
 
 def test_each_named_file_exists() -> None:
     named = re.findall(r"`([\w/*]+\.py)`", PAGE)
+    folders = [PACKAGE, PACKAGE / "query" / "functions", PACKAGE.parents[1]]
 
-    assert [name for name in named if not list(PACKAGE.glob(name))] == []
+    assert [name for name in named if not any(list(folder.glob(name)) for folder in folders)] == []
+
+
+def test_each_named_class_and_method_exists() -> None:
+    source = "\n".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py"))
+    named = re.findall(r"`([A-Z]\w+[a-z]\w*)(?:\.(\w+))?`", PAGE)
+
+    assert named
+    assert [name for name, _ in named if not re.search(rf"^class {name}\b", source, re.MULTILINE)] == []
+    assert [
+        method
+        for _, method in named
+        if method and not re.search(rf"^    (?:async )?def {method}\b", source, re.MULTILINE)
+    ] == []

@@ -15,8 +15,8 @@ from cosmos_emulator.documents.delete import delete
 from cosmos_emulator.documents.logical_partition import LogicalPartition
 from cosmos_emulator.documents.read import ItemReference
 from cosmos_emulator.documents.replace import replace
-from cosmos_emulator.reads import entry_access, entry_search, order_by
-from cosmos_emulator.reads.entry_search import KeptSearches
+from cosmos_emulator.reads import entry_access, entry_lookup, order_by
+from cosmos_emulator.reads.entry_lookup import KeptLookups
 from cosmos_emulator.reads.execution import PagedQuery
 from cosmos_emulator.reads.paging import PageLimits, complete_at_once
 from cosmos_emulator.reads.query_text import QueryText, parse_query
@@ -118,11 +118,11 @@ def _small_chunks() -> Iterator[None]:
     """Lower the limits so that a few items exercise chunked and ordered reads."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(entry_access, "_FEW", 3)
-        patch.setattr(entry_search, "_BLOCK", 2)
-        patch.setattr(entry_search, "_MOST", 6)
-        patch.setattr(entry_search, "_MOST_WRITTEN", 3)
+        patch.setattr(entry_lookup, "_BLOCK", 2)
+        patch.setattr(entry_lookup, "_MOST", 6)
+        patch.setattr(entry_lookup, "_MOST_WRITTEN", 3)
         patch.setattr(entry_access, "_FIRST_CHUNK", 2)
-        for module in (entry_search, entry_access):
+        for module in (entry_lookup, entry_access):
             patch.setattr(module, "CHUNK", 3)
         patch.setattr(order_by, "_PIECE", 2)
         yield
@@ -218,10 +218,10 @@ def _scopes(container: Container) -> list[list[Slice]]:
 def _paged(container: Container, text: QueryText, slices: list[Slice], page_size: int) -> list[str]:
     rows: list[str] = []
     continuation: str | None = None
-    searches = KeptSearches()
+    lookups = KeptLookups()
     while True:
         query = PagedQuery(
-            text, container.definition.indexing, ChargeModel("service-2026"), lenient_order_by=True, searches=searches
+            text, container.definition.indexing, ChargeModel("service-2026"), lenient_order_by=True, lookups=lookups
         )
         page, _ = complete_at_once(query.page(slices, continuation, PageLimits(page_size)))
         rows += [row.decode() for row in page.rows]

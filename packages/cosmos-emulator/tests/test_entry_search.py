@@ -6,7 +6,7 @@ import threading
 from contextlib import suppress
 from typing import Any
 
-from cosmos_emulator.reads.entry_search import IndexSearch
+from cosmos_emulator.reads.entry_lookup import EntryLookup
 from cosmos_emulator.store.items import EntryPosition
 
 RANGES = [(b"a", b"b"), (b"c", b"d"), (b"e", b"f")]
@@ -35,7 +35,7 @@ class _Slice:
 def test_two_threads_that_advance_a_search_skip_no_range() -> None:
     index: Any = object()
     one: Any = _Slice()
-    search = IndexSearch([(index, RANGES)], lsn=1)
+    search = EntryLookup([(index, RANGES)], lsn=1)
     threads = [threading.Thread(target=search.advance, args=(one,)) for _ in range(2)]
 
     for thread in threads:

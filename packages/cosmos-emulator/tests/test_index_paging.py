@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from azure.cosmos import PartitionKey
 from azure.cosmos.aio import ContainerProxy, DatabaseProxy
-from cosmos_emulator.reads import entry_search
+from cosmos_emulator.reads import entry_lookup
 from cosmos_emulator.store.items import ItemView
 from tests.reads import counted_reads
 
@@ -63,7 +63,7 @@ async def test_all_pages_read_each_entry_of_the_index_once(
 async def test_the_first_page_does_not_scan_much_while_the_index_is_read(
     indexed: ContainerProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(entry_search, "_BLOCK", 100)
+    monkeypatch.setattr(entry_lookup, "_BLOCK", 100)
     text = f"SELECT VALUE c.id FROM c WHERE c.n >= {COUNT - 1000}"  # noqa: S608 - a constant
     query = indexed.query_items(text, partition_key="p", max_item_count=PAGE)
 

@@ -89,7 +89,7 @@ class _Asked:
             gateway.charges,
             udfs,
             lenient_order_by=gateway.settings.lenient_order_by,
-            searches=unfinished.searches,
+            lookups=unfinished.lookups,
             search_indexes=unfinished.search_indexes,
             clock=gateway.settings.clock,
         )

@@ -13,6 +13,7 @@ from typing import Final
 
 from cosmos_emulator.query import Predicate
 from cosmos_emulator.query.values import JsonOrUndefined
+from cosmos_emulator.reads.entry_lookup import CHUNK, EntryLookup, FoundItems, IndexReading, KeptLookups
 from cosmos_emulator.reads.entry_ranges import (
     Condition,
     IndexOrder,
@@ -22,7 +23,6 @@ from cosmos_emulator.reads.entry_ranges import (
     stretches_of,
     wanted_parts,
 )
-from cosmos_emulator.reads.entry_search import CHUNK, IndexReading, IndexSearch, KeptSearches, SearchedItems
 from cosmos_emulator.reads.paging import Fetch
 from cosmos_emulator.reads.slices import Slice
 from cosmos_emulator.runtime.pacing import checkpoint
@@ -103,11 +103,11 @@ class OrderedAccess:
 
 
 class IndexAccess:
-    """Selects an index for the conditions and the order of one query. `searches` are by other pages."""
+    """Selects an index for the conditions and the order of one query. `lookups` are by other pages."""
 
-    def __init__(self, served: Sequence[Predicate], order: Order, searches: KeptSearches | None = None) -> None:
+    def __init__(self, served: Sequence[Predicate], order: Order, lookups: KeptLookups | None = None) -> None:
         self._served = served
-        self._searches = searches
+        self._lookups = lookups
         self.order = order
 
     @cached_property
@@ -119,23 +119,23 @@ class IndexAccess:
         options = self._options(one)
         if not options:
             return None
-        search = self._search(one, options)
+        lookup = self._lookup(one, options)
         equal = (EqualEntries(one, index, ranges[0][0]) for index, ranges in options if self._is_one_entry(index))
         otherwise = next(equal, None)
-        if search.has_failed:
+        if lookup.has_failed:
             return otherwise
-        return SearchedItems(one, search, otherwise or AllItems(one))
+        return FoundItems(one, lookup, otherwise or AllItems(one))
 
     def numbers(self, one: Slice) -> set[int] | None:
         """Return the numbers of the items that can meet the conditions; None if no index narrows them."""
         options = self._options(one)
         if not options:
             return None
-        search = self._search(one, options)
-        while search.numbers is None and not search.has_failed:
+        lookup = self._lookup(one, options)
+        while lookup.numbers is None and not lookup.has_failed:
             checkpoint()
-            search.advance(one)
-        return None if search.numbers is None else {*search.numbers, *one.items.numbers_since(search.began)}
+            lookup.advance(one)
+        return None if lookup.numbers is None else {*lookup.numbers, *one.items.numbers_since(lookup.began)}
 
     def finds_few(self, one: Slice, instead_of: OrderedAccess) -> bool:
         """Return whether so few items meet the conditions that sorting them is faster than `instead_of`."""
@@ -173,11 +173,11 @@ class IndexAccess:
             parts = tuple(IndexPart(path, descending) for path, descending in self.order)
             one.partition.want_index(IndexDefinition(parts, is_local=bool(start)))
 
-    def _search(self, one: Slice, options: list[tuple[StoredIndex, list[EntryRange]]]) -> IndexSearch:
+    def _lookup(self, one: Slice, options: list[tuple[StoredIndex, list[EntryRange]]]) -> EntryLookup:
         query = frozenset(self._conditions.items()), tuple(index.id for index, _ in options)
-        if self._searches is None:
-            self._searches = KeptSearches()
-        return self._searches.find(one, query, lambda: IndexSearch(options, one.lsn))
+        if self._lookups is None:
+            self._lookups = KeptLookups()
+        return self._lookups.find(one, query, lambda: EntryLookup(options, one.lsn))
 
     def _is_one_entry(self, index: StoredIndex) -> bool:
         parts = index.definition.parts

@@ -19,7 +19,7 @@ from cosmos_emulator.indexing_policy import IndexingPolicy
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.query import UNDEFINED, CompiledQuery, ItemRows, Json, UdfCaller
 from cosmos_emulator.reads.entry_access import LONG_SCAN, IndexAccess
-from cosmos_emulator.reads.entry_search import KeptSearches
+from cosmos_emulator.reads.entry_lookup import KeptLookups
 from cosmos_emulator.reads.order_by import OrderedPage
 from cosmos_emulator.reads.paging import (
     STEP,
@@ -54,7 +54,7 @@ class PagedQuery:
         udfs: UdfCaller | None = None,
         *,
         lenient_order_by: bool = False,
-        searches: KeptSearches | None = None,
+        lookups: KeptLookups | None = None,
         search_indexes: KeptSearchIndexes | None = None,
         clock: Clock = time.time,
     ) -> None:
@@ -64,7 +64,7 @@ class PagedQuery:
         features = self._compiled.features
         self._order_served = features.has_order_by and text.order_is_served(policy)
         can_walk = self._order_served and self._compiled.is_ordered and not text.order_is_computed
-        self._access = IndexAccess(self._served, (text.order() or ()) if can_walk else (), searches)
+        self._access = IndexAccess(self._served, (text.order() or ()) if can_walk else (), lookups)
         self._filtered = text.query.where is not None
         self._charges = charges
         # The order of its rows does not change an aggregate.

@@ -16,7 +16,7 @@ from cosmos_emulator import json_text
 from cosmos_emulator.json_text import Json, JsonObject
 from cosmos_emulator.query import CompiledQuery
 from cosmos_emulator.query.sizes import MAX_KEPT
-from cosmos_emulator.reads.entry_search import KeptSearches
+from cosmos_emulator.reads.entry_lookup import KeptLookups
 from cosmos_emulator.reads.page_work import PageWork
 from cosmos_emulator.reads.paging import PageLimits
 from cosmos_emulator.reads.result_page import QueryPage, Reading
@@ -77,7 +77,7 @@ class UnfinishedQueries:
 
     def __init__(self) -> None:
         self._kept: OrderedDict[str, tuple[Unfinished, Hashable]] = OrderedDict()
-        self.searches = KeptSearches()
+        self.lookups = KeptLookups()
         self.search_indexes = KeptSearchIndexes()
 
     def keep(self, query: Unfinished, identity: Hashable) -> None:

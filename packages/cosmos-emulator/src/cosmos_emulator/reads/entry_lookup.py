@@ -1,6 +1,6 @@
-"""The search of indexes for the items of a query, which continues from page to page.
+"""The lookup of indexes for the items of a query, which continues from page to page.
 
-A search reads the numbers of the items in each index that narrows the query, some entries at a time, until one index
+A lookup reads the numbers of the items in each index that narrows the query, some entries at a time, until one index
 has no more. Items that were written since it began can be missing, so each page adds them.
 """
 
@@ -51,8 +51,8 @@ class IndexReading:
         return self._done == len(self.ranges)
 
 
-class IndexSearch:
-    """The search for the items of a slice, which reads several indexes in parallel. Any thread can use it."""
+class EntryLookup:
+    """The lookup for the items of a slice, which reads several indexes in parallel. Any thread can use it."""
 
     def __init__(self, options: Sequence[tuple[StoredIndex, Sequence[EntryRange]]], lsn: int) -> None:
         self.began = self.latest = lsn
@@ -82,26 +82,26 @@ class IndexSearch:
 
 
 @dataclass(slots=True)
-class SearchedItems:
-    """Fetches the items of a slice that a search finds, in scan order.
+class FoundItems:
+    """Fetches the items of a slice that a lookup finds, in scan order.
 
-    Until it has found them, fetches some `otherwise`, so that a page that these fill does not wait for the search.
+    Until it has found them, fetches some `otherwise`, so that a page that these fill does not wait for the lookup.
     """
 
     one: Slice
-    search: IndexSearch
+    lookup: EntryLookup
     otherwise: Fetch
     _written: list[int] | None = None
 
     def __call__(self, after: int, limit: int) -> list[StoredItem]:
         """Implement `paging.Fetch`."""
-        if self.search.numbers is None:
-            self.search.advance(self.one)
-        if self.search.numbers is None:
-            return self.otherwise(after, limit if self.search.has_failed else min(limit, _MEANWHILE))
+        if self.lookup.numbers is None:
+            self.lookup.advance(self.one)
+        if self.lookup.numbers is None:
+            return self.otherwise(after, limit if self.lookup.has_failed else min(limit, _MEANWHILE))
         if self._written is None:
-            self._written = sorted(self.one.items.numbers_since(self.search.began))
-        while numbers := _following(after, min(limit, CHUNK), self.search.numbers, self._written):
+            self._written = sorted(self.one.items.numbers_since(self.lookup.began))
+        while numbers := _following(after, min(limit, CHUNK), self.lookup.numbers, self._written):
             checkpoint()
             if found := self.one.items.load(self.one.scope, numbers):
                 return found
@@ -109,14 +109,14 @@ class SearchedItems:
         return []
 
 
-class KeptSearches:
-    """The latest searches of an emulator, for the next pages of their queries."""
+class KeptLookups:
+    """The latest lookups of an emulator, for the next pages of their queries."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[Hashable, IndexSearch] = OrderedDict()
+        self._kept: OrderedDict[Hashable, EntryLookup] = OrderedDict()
 
-    def find(self, one: Slice, query: Hashable, begin: Callable[[], IndexSearch]) -> IndexSearch:
-        """Return the search for a query in a slice. Begin it if there is none, or if much was written since."""
+    def find(self, one: Slice, query: Hashable, begin: Callable[[], EntryLookup]) -> EntryLookup:
+        """Return the lookup for a query in a slice. Begin it if there is none, or if much was written since."""
         key = one.partition, one.scope, query
         found = self._kept.pop(key, None)
         if found is None or not _is_current(found, one):
@@ -127,9 +127,9 @@ class KeptSearches:
         return found
 
 
-def _is_current(search: IndexSearch, one: Slice) -> bool:
-    """Return whether a search did not read states after the slice's (a lagging replica), or long before it."""
-    return search.latest <= one.lsn and len(one.items.numbers_since(search.began, _MOST_WRITTEN)) < _MOST_WRITTEN
+def _is_current(lookup: EntryLookup, one: Slice) -> bool:
+    """Return whether a lookup did not read states after the slice's (a lagging replica), or long before it."""
+    return lookup.latest <= one.lsn and len(one.items.numbers_since(lookup.began, _MOST_WRITTEN)) < _MOST_WRITTEN
 
 
 def _following(after: int, count: int, *sources: Sequence[int]) -> list[int]:
