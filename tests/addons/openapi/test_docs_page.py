@@ -199,3 +199,10 @@ def serving(page: str, script: str) -> web.Application:
     application = web.Application()
     application.add_routes([web.get("/", get_page), web.get("/script", get_script)])
     return application
+
+
+async def test_the_page_explains_no_errors_of_an_add_on_that_is_off(page: Page, app: RunningApp) -> None:
+    await page.goto(f"{app.url}/api/docs")
+
+    await expect(page.locator("#post-not-found")).to_be_visible()
+    await expect(page.locator("#report-not-found")).to_have_count(0)
