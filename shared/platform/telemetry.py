@@ -79,7 +79,7 @@ def log(level: int, event: str, *, exception: BaseException | None = None, **fie
         fields["traceparent"] = traceparent
     text = " ".join([event, *(f"{name}={json.dumps(value, default=str)}" for name, value in fields.items())])
     must_be_kept = level >= logging.WARNING or event in _KEPT_EVENTS
-    logger = _kept if must_be_kept and not _host_records.get() is not False else _logger
+    logger = _kept if must_be_kept and _host_records.get() is False else _logger
     logger.log(level, "%s", text, exc_info=exception)
 
 
