@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-import textwrap
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -389,9 +388,7 @@ def test_the_readme_lists_the_functions() -> None:
     readme = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
     listed = readme.partition("<!-- functions -->\n")[2].partition("\n<!-- end -->")[0]
 
-    names = sorted({*FUNCTIONS, *AGGREGATES, *SEARCH_FUNCTIONS})
-    expected = textwrap.fill(", ".join(f"`{name}`" for name in names), 120)
-    assert listed == expected, f"The list is:\n{expected}"
+    assert re.findall(r"`(\w+)`", listed) == sorted({*FUNCTIONS, *AGGREGATES, *SEARCH_FUNCTIONS})
 
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
