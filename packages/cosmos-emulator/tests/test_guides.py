@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from cosmos_emulator import WELL_KNOWN_KEY, CosmosAccount, CosmosEmulator
@@ -24,11 +23,6 @@ GUIDES = {path.name: path.read_text(encoding="utf-8") for path in (PACKAGE / "do
 def blocks(guide: str, language: str) -> list[str]:
     """The code blocks of a guide in a language."""
     return re.findall(rf"^```{language}\n(.*?)^```$", GUIDES[guide], re.MULTILINE | re.DOTALL)
-
-
-def vs_code(name: str) -> Any:
-    """The configuration file with this name."""
-    return next(json.loads(text) for first, _, text in map(split, blocks("vscode.md", "jsonc")) if first.endswith(name))
 
 
 def split(code: str) -> tuple[str, str, str]:
@@ -61,24 +55,6 @@ def test_the_unittest_examples_pass(tmp_path: Path, name: str) -> None:
     assert result.returncode == 0, result.stderr
     assert f"Ran {PYTHON[name].count('def test_')} test" in result.stderr
     assert "Warning" not in result.stderr
-
-
-@pytest.mark.parametrize(("file", "needed"), [("tasks.json", "tasks"), ("launch.json", "configurations")])
-def test_the_configurations_for_vs_code_are_json(file: str, needed: str) -> None:
-    assert vs_code(file)[needed]
-
-
-def test_the_task_for_vs_code_is_ready_when_the_emulator_is(tmp_path: Path) -> None:
-    task = vs_code("tasks.json")["tasks"][0]
-    command = [sys.executable, *task["args"], "--port", "0"]
-
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - the command of the guide
-        assert process.stdout is not None
-        ready = process.stdout.readline()
-        process.terminate()
-
-    assert re.search(task["problemMatcher"]["background"]["endsPattern"], ready)
-    assert task["label"] == vs_code("launch.json")["configurations"][0]["preLaunchTask"]
 
 
 def test_the_options_in_the_container_exist() -> None:
