@@ -23,7 +23,7 @@ async function toggle(button) {
   try {
     const items = await load(userId, canceled.signal, number => progress.textContent = `${number.toLocaleString("en")} items…`);
     save(items, document.querySelector("h1[data-username]").textContent);
-    progress.textContent = `${items.length.toLocaleString("en")} items are saved.`;
+    progress.textContent = "Your data is saved.";
   } catch (error) {
     progress.textContent = error.name === "AbortError" ? "Canceled." : explained(error).message;
   } finally {

@@ -248,6 +248,7 @@ async def test_a_renamed_user_has_the_new_name_on_every_page(visit: Visit, api: 
     deadline = time.monotonic() + 60
 
     await expect(ada.page.get_by_role("heading", level=1)).to_have_text(renamed)
+    await expect(ada.page.locator("main")).not_to_contain_text(user["username"])
     await expect(ada.corner).to_contain_text(renamed)
     shown = f"main [data-author][href='/users/{user['id']}'], main h1[data-username]"
     for path in (f"/posts/{own['id']}", f"/posts/{other['id']}", "/", f"/users/{user['id']}"):

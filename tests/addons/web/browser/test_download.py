@@ -68,7 +68,7 @@ async def test_the_file_has_everything(visit: Visit, api: Api, user: Json, optio
     assert name == f"{user['username']}.json"
     assert items[0] == user
     assert sorted(item["type"] for item in items) == ["comment"] * 4 + ["post", "user"]
-    await expect(progress_of(person)).to_have_text("6 items are saved.")
+    await expect(progress_of(person)).to_have_text("Your data is saved.")
     assert await violations(person.page) == []
 
 
