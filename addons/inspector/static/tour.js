@@ -82,7 +82,7 @@ const ACTIONS = {
   },
   async write() {
     await write(measure);
-    return "The post is written. The change feed is copying it.";
+    return "The post is written. The change feed copies it.";
   },
   like: () => like(1),
   crowd: () => like(3),
