@@ -25,11 +25,6 @@ def blocks(guide: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", GUIDES[guide], re.MULTILINE | re.DOTALL)
 
 
-def split(code: str) -> tuple[str, str, str]:
-    """The first line, which names the file, and the rest."""
-    return code.partition("\n")
-
-
 PYTHON = {code.split("\n", 1)[0].removeprefix("# "): code for code in blocks("testing.md", "python")}
 
 
@@ -96,7 +91,7 @@ def test_the_hierarchical_key_of_the_guide_is_valid() -> None:
 def test_every_example_uses_the_well_known_key() -> None:
     keys = [key for text in GUIDES.values() for key in re.findall(r"C2y6[\w+/]+=*", text)]
 
-    assert len(keys) == 7
+    assert len(keys) == 6
     assert set(keys) == {WELL_KNOWN_KEY}
 
 
