@@ -17,7 +17,7 @@ from shared.errors import UsernameTaken
 from shared.models.user import NewUser, User, UserChanges, user_item
 from shared.platform.database.refusals import ConditionFailed
 from shared.platform.database.scope import request_scope
-from shared.platform.errors import DatabaseUnavailable
+from shared.platform.errors import DatabaseUnavailable, VersionMismatch
 from shared.platform.models import Item
 from tests.blog import Blog, EmulatorThread, new_blog
 from tests.interleaved import Interleaved
@@ -273,6 +273,21 @@ async def test_a_rename_that_loses_a_race_releases_its_reservation(blog: Blog) -
         await edit_user(changing, user["id"], UserChanges(username=wanted))
 
     assert (await _register(blog, wanted))["username"] == wanted
+
+
+async def test_a_rename_that_loses_a_race_keeps_the_reservation_of_a_later_rename(blog: Blog) -> None:
+    user, wanted = await _register(blog, unique("bob")), unique("rob")
+
+    async def rename_twice(*_: object) -> None:
+        await _rename(blog, user, unique("carol"))
+        await username_reservations.reserve(blog.users, wanted, user["id"], 2)  # and is about to write the user
+
+    users = Interleaved(blog.users, "create", before=rename_twice, times=1)
+    with pytest.raises(VersionMismatch):
+        await edit_user(users, user["id"], UserChanges(username=wanted), if_match={User.last_edit(user)})
+
+    with pytest.raises(UsernameTaken):
+        await _register(blog, wanted)
 
 
 async def test_a_rename_that_changes_only_the_case_keeps_the_reservation(blog: Blog) -> None:

@@ -12,6 +12,7 @@ import pytest
 from shared.platform.database.client import connect
 from shared.platform.database.sessions import Session
 from tests.api import ApiResponse
+from tests.blog import EmulatorThread
 from tests.instances import TOKEN, Instances, rewritten
 from tests.items import unique
 from tests.problems import assert_problem
@@ -115,6 +116,15 @@ async def test_a_token_shows_a_commands_result_on_another_instance(
     assert not is_current(without)
     assert is_current(brought)
     assert brought.headers["x-ms-request-charge"]
+
+
+async def test_a_read_waits_for_a_replica_to_reach_a_token(instances: Instances, lagging: EmulatorThread) -> None:
+    user = await instances.writer.create_user(unique("ada"))
+
+    with lagging.faults.during("404 operation=read container=users sub-status=1002 times=3") as refusals:
+        read = await instances.reader.get_user(user.body["id"], token_of(user))
+
+    assert (read.status, refusals.struck) == (200, 3)
 
 
 async def test_a_token_shows_a_new_user_to_a_command_on_another_instance(instances: Instances) -> None:

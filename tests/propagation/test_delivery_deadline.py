@@ -104,7 +104,7 @@ async def test_a_rename_that_exceeds_the_deadline_progresses_with_every_delivery
     assert (left[0], left[-1]) == (1_500, 0)
     assert left == sorted(set(left), reverse=True)
     assert str(cut_off.value) == (
-        "on_users_changed did not finish a delivery within 2 s (BLOG_DELIVERY_DEADLINE_S). What it has written is "
+        "on_users_changed did not finish a delivery within 2 s (BLOG_DELIVERY_DEADLINE_S). Its writes are "
         "kept. The host delivers the changes again."
     )
     lines = [line for line in caplog.messages if line.startswith("delivery ")]

@@ -10,7 +10,7 @@ import pytest
 from shared.errors import PostNotFound
 from shared.models.like import Like
 from shared.platform.database.client import connect
-from shared.platform.database.container import Container
+from shared.platform.database.container import Container, patch_of
 from shared.platform.database.refusals import BatchRefused, ConditionFailed, ItemMissing
 from shared.platform.errors import DatabaseUnavailable
 from shared.platform.models import Item
@@ -43,6 +43,19 @@ async def test_concurrent_deletions_in_two_processes_decrement_the_count_once(bl
 
     # It looks like a batch that the SDK resent after its response was lost.
     assert await remove_item(posts, *of_comment) is True
+    assert await blog.counts(post) == (0, 0)
+
+
+async def test_a_comment_whose_author_is_renamed_during_its_deletion_is_deleted(blog: Blog, post: Item) -> None:
+    comment = await add_item(blog.posts, a_comment(post, a_user()))
+
+    async def rename(*_: object) -> None:
+        await blog.posts.patch(comment["id"], post["id"], patch_of({"userUsername": "grace"}))
+
+    posts = Interleaved(blog.posts, "batch", before=rename, times=1)
+
+    assert await remove_item(posts, post["id"], comment["id"], "comment") is True
+    assert await blog.posts.read(comment["id"], post["id"]) is None
     assert await blog.counts(post) == (0, 0)
 
 

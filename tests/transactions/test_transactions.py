@@ -15,6 +15,8 @@ from shared.data.likes import create_like
 from shared.data.posts import delete_post
 from shared.errors import CommentNotFound, PostNotFound
 from shared.models.like import NewLike
+from shared.platform.database.client import connect
+from shared.platform.database.container import Container
 from shared.platform.database.refusals import ItemExists
 from shared.platform.deliveries.pacing import Pace
 from shared.platform.errors import VersionMismatch
@@ -23,7 +25,7 @@ from shared.platform.models import Item, Resource, edit_of
 from shared.propagation.rename import rename_items
 from shared.transactions import Transactions
 from shared.transactions.batches import remove_item
-from tests.blog import Blog, EmulatorThread, new_blog
+from tests.blog import Blog, EmulatorThread, lagging, new_blog
 from tests.items import a_comment, a_like, a_post, a_record, a_user
 
 
@@ -197,6 +199,20 @@ async def test_a_repeated_addition_is_refused_and_counts_once(blog: Blog, transa
 
     assert [type(outcome) for outcome in outcomes] == [ItemExists] * 2
     assert await blog.counts(post) == (1, 1)
+
+
+async def test_a_like_of_another_process_is_found_despite_a_lagging_replica(
+    blog: Blog, transactions: Transactions
+) -> None:
+    post, reader = await _post(blog), await blog.users.create(a_user())
+    async with connect(blog.settings) as client:
+        here = Container(client.get_database_client(blog.settings.database).get_container_client("posts"))
+        stored = replace(blog.stored, posts=here, transactions=transactions)
+        with lagging(blog):
+            await blog.stored.transactions.add(blog.posts, a_like(post, reader))
+            _, is_new = await create_like(stored, post["id"], NewLike(user_id=reader["id"]))
+
+    assert not is_new
 
 
 async def test_concurrent_likes_of_one_user_count_once_and_a_new_one_after_an_unlike_counts(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from shared.platform.database.retries import SESSION_RETRIES
 from tests.addons.web.pages import Site
 from tests.api import Api
+from tests.blog import EmulatorThread
 from tests.instances import TOKEN, Instances, rewritten
 from tests.items import unique
 from tests.running_app import RunningApp
@@ -62,6 +64,20 @@ async def test_a_cookie_that_no_replica_can_reach_is_ignored_and_deleted(instanc
 
     assert shown.status == 200
     assert shown.headers["set-cookie"] == DELETED
+
+
+async def test_a_page_is_shown_although_no_replica_reaches_its_cookie_in_time(
+    instances: Instances, reader: Site, lagging: EmulatorThread
+) -> None:
+    post = await instances.writer.create_post((await instances.writer.new_user())["id"], "A title", "Some content.")
+    instances.let_replicas_catch_up()
+
+    # The read, and the retries after the primary has confirmed the token.
+    refusals = f"404 operation=read container=posts sub-status=1002 times={1 + 1 + SESSION_RETRIES}"
+    with lagging.faults.during(refusals) as struck:
+        shown = await reader.get(f"/posts/{post.body['id']}", cookie(post.headers[TOKEN]))
+
+    assert (shown.status, shown.headers["set-cookie"], struck.is_spent) == (200, DELETED, True)
 
 
 @pytest.mark.parametrize("path", ["/", "/feed.atom", "/sitemap.xml", "/write", "/nope"])
