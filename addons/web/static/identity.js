@@ -95,11 +95,12 @@ export function startIdentity() {
   addEventListener("pageshow", event => event.persisted && follow());
   corner.addEventListener("click", event => {
     if (event.target.closest("[data-sign-in]")) ask();
-    if (event.target.closest("[data-sign-out]")) leave();
+    if (event.target.closest("[data-switch-user]")) ask();
+    if (event.target.closest("[data-sign-out]")) signOut();
   });
   dialog.querySelector("[data-sign-up]").addEventListener("submit", signUp);
   dialog.querySelector("[data-use-id]")?.addEventListener("submit", useId);
-  dialog.querySelector("[data-leave]").addEventListener("click", signOut);
+  dialog.querySelector("[data-sign-out]")?.addEventListener("click", signOut);
   dialog.addEventListener("click", event => {
     const chosen = event.target.closest("[data-user-id]");
     if (chosen) choose({ id: chosen.dataset.userId, username: chosen.textContent.trim() });
@@ -167,7 +168,6 @@ async function ask() {
     tabStorage.set(SIGNING_IN, "1");
     return go("login/aad", "post_login_redirect_uri");
   }
-  dialog.querySelector("[data-leave]").hidden = !currentUser();
   // Before the dialog opens, so that nothing moves in it.
   await Promise.race([offerUsers().catch(alarm), new Promise(resolve => setTimeout(resolve, OFFER_MS))]);
   return openDialog();
@@ -177,11 +177,6 @@ function openDialog() {
   for (const failure of dialog.querySelectorAll("[data-error]")) failure.textContent = "";
   if (!dialog.open) dialog.showModal();
   return new Promise(resolve => dialog.addEventListener("close", resolve, { once: true }));
-}
-
-function leave() {
-  if (usersSignIn) signOut();
-  else ask();
 }
 
 function signOut() {

@@ -40,8 +40,7 @@ async def new_tab(person: Person, path: str = "/write") -> Tab:
 
 
 async def sign_out(person: Person) -> None:
-    await person.choose("Switch user")
-    await person.dialog.get_by_role("button", name="Sign out").click()
+    await person.choose("Sign out")
 
 
 async def sign_in_again(person: Person, user: Json) -> None:
