@@ -73,6 +73,15 @@ RAISED = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def only_the_core(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Another test in this process can import the app, which adds its add-ons to the description."""
+    monkeypatch.setattr(docs, "DESCRIBED", docs.DESCRIBED[:6])
+    docs.operations.cache_clear()
+    yield
+    docs.operations.cache_clear()
+
+
 @pytest.fixture(params=AuthMode)
 def auth(request: pytest.FixtureRequest) -> AuthMode:
     """Every authentication mode."""
