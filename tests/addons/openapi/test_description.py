@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -74,12 +75,11 @@ RAISED = [
 
 
 @pytest.fixture(autouse=True)
-def only_the_core(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def only_the_core(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another test in this process can import the app, which adds its add-ons to the description."""
     monkeypatch.setattr(docs, "DESCRIBED", docs.DESCRIBED[:6])
-    docs.operations.cache_clear()
-    yield
-    docs.operations.cache_clear()
+    for cached in (docs.operations, docs.openapi_document):
+        monkeypatch.setattr(docs, cached.__name__, cache(cached.__wrapped__))
 
 
 @pytest.fixture(params=AuthMode)
