@@ -28,9 +28,7 @@ TIMEOUT_S = 1800.0
 
 
 def main() -> int:
-    go = shutil.which("go")
-    if go is None:
-        sys.stdout.write("Skipped: go is not installed.\n")
+    if (go := packaged.tool("go")) is None:
         return 0
     LOGS.mkdir(parents=True, exist_ok=True)
     shutil.copy(Path(__file__).with_name("conformance_test.go"), LOGS)

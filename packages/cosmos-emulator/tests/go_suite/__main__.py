@@ -31,9 +31,7 @@ _RESULTS = {"pass": "passed", "fail": "failed", "skip": "skipped"}
 
 
 def main() -> int:
-    go = shutil.which("go")
-    if go is None:
-        sys.stdout.write("Skipped: go is not installed.\n")
+    if (go := packaged.tool("go")) is None:
         return 0
     LOGS.mkdir(parents=True, exist_ok=True)
     downloaded = subprocess.run(  # noqa: S603 - a fixed command

@@ -33,9 +33,7 @@ _OUTCOMES = {"ok": "passed", "FAILED": "failed", "ignored": "skipped"}
 
 
 def main() -> int:
-    cargo = shutil.which("cargo")
-    if cargo is None:
-        sys.stdout.write("Skipped: cargo is not installed.\n")
+    if (cargo := packaged.tool("cargo")) is None:
         return 0
     try:
         source = _downloaded(cargo)

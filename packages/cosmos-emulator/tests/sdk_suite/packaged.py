@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import ssl
 import sys
 import urllib.request
@@ -11,6 +12,14 @@ from pathlib import Path
 
 from tests.sdk_suite import expectations
 from tests.sdk_suite.execution import Outcome
+
+
+def tool(name: str) -> str | None:
+    """Return the path of a program, or say that the tests are skipped."""
+    path = shutil.which(name)
+    if path is None:
+        sys.stdout.write(f"Skipped: {name} is not installed.\n")
+    return path
 
 
 def check(listed: Path, logs: Path, run: Callable[[Sequence[str], str], list[Outcome]]) -> int:

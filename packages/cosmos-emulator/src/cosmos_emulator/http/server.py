@@ -131,7 +131,7 @@ class CosmosServer:
         return web.Response(status=answer.status, body=answer.body, headers=headers)
 
     async def _of_emulator(self, http: web.BaseRequest) -> Answer | web.StreamResponse | None:
-        """Answer a request that is none of the service: the explorer, health checks and controls."""
+        """Answer a request that the service does not have: for the explorer, health and controls."""
         if is_explorer(http.raw_path):
             return explorer_page(http.method, http.raw_path, self.certificate)
         if is_health(http.raw_path):

@@ -99,7 +99,7 @@ class Stages:
         return answer
 
     async def _admitted(self, request: Request, name: OperationName, operation: Operation) -> Answer:
-        """Run the operation behind the gate, where the account is not replaced."""
+        """Run the operation behind the gate, so that a reset or an import waits for it."""
         async with self._gateway.gate:
             if name in _WRITES and request.container.definition.source is not None:
                 raise CosmosError(403, "A global secondary index is read-only. Write to its source container.")

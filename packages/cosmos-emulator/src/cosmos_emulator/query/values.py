@@ -29,7 +29,7 @@ JsonOrUndefined: TypeAlias = "Json | Undefined"
 Number: TypeAlias = "int | float"
 
 NUMBERS: Final = (int, float)
-"""The types of JSON numbers; a bool is none."""
+"""The types of JSON numbers, without bool."""
 
 EXACT_INTEGERS = 2**53
 """Doubles represent all integers up to this value; larger arithmetic results become floats."""

@@ -116,7 +116,7 @@ class KeptLookups:
         self._kept: OrderedDict[Hashable, EntryLookup] = OrderedDict()
 
     def find(self, one: Slice, query: Hashable, begin: Callable[[], EntryLookup]) -> EntryLookup:
-        """Return the lookup for a query in a slice. Begin it if there is none, or if much was written since."""
+        """Return the lookup of a query in a slice: the one that was kept, or a new one if much was written since."""
         key = one.partition, one.scope, query
         found = self._kept.pop(key, None)
         if found is None or not _is_current(found, one):
