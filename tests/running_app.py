@@ -144,7 +144,10 @@ def environment_of(settings: Settings) -> dict[str, str]:
     return {"COSMOS": f"AccountEndpoint={settings.account.endpoint};AccountKey={settings.account.key};", **blog}
 
 
-def settings_of(environment: Mapping[str, str], kind: type[AnySettings] = Settings) -> AnySettings:  # type: ignore[assignment]
+def settings_of(
+    environment: Mapping[str, str],
+    kind: type[AnySettings] = Settings,  # type: ignore[assignment]  # python/mypy#3737
+) -> AnySettings:
     """The settings that the app reads from this environment. Raises SettingsError."""
     with patch.dict(os.environ, environment, clear=True):
         return read_settings(kind)

@@ -1,4 +1,4 @@
-"""ARCHITECTURE.md names each folder, and only files that exist."""
+"""ARCHITECTURE.md names each folder, and only files, classes and methods that exist."""
 
 from __future__ import annotations
 
@@ -21,3 +21,14 @@ def test_each_named_file_exists() -> None:
     named = re.findall(r"`([\w/*]+\.py)`", PAGE)
 
     assert [name for name in named if not list(PACKAGE.glob(name))] == []
+
+
+def test_each_named_class_has_the_named_method() -> None:
+    sources = [path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")]
+    classes = {
+        name: text for source in sources for name, text in re.findall(r"(?ms)^class (\w+)(.*?)(?=^\S|\Z)", source)
+    }
+    named = re.findall(r"`([A-Z]\w+)\.(\w+)`", PAGE)
+
+    assert named
+    assert [f"{name}.{method}" for name, method in named if f"def {method}" not in classes.get(name, "")] == []
