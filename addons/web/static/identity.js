@@ -23,6 +23,8 @@ let caller = isReturn ? currentUser()?.id ?? "" : document.documentElement.datas
 const forgotten = new Set();
 // Resolves when the signed-in user is known.
 let ready = Promise.resolve();
+// Whether the scripts of the buttons that only an owner sees are loaded.
+let areLoaded = false;
 
 /** @typedef {{id: string, username: string}} User */
 
@@ -82,14 +84,20 @@ export function isOwn(element) {
 
 /** Show what the page offers the user. Also called when the page has new elements. Extensions listen to the event. */
 export function showOwned() {
+  if (!areLoaded) return;
   const isOwnPost = isOwn(document.querySelector("article.post"));
   for (const element of document.querySelectorAll("[data-owner-only]")) element.hidden = !isOwn(element);
   for (const button of document.querySelectorAll("[data-delete-comment]")) button.hidden = !(isOwnPost || isOwn(button));
   document.dispatchEvent(new Event("blog:owned"));
 }
 
-export function startIdentity() {
+/** @param {Promise<unknown>} loading the scripts of the page's buttons */
+export function startIdentity(loading) {
   showIdentity();
+  loading.then(() => {
+    areLoaded = true;
+    showOwned();
+  });
   addEventListener("storage", event => event.key === KEY && follow());
   addEventListener("storage", event => event.key === FORGOTTEN && forgotten.add(event.newValue));
   addEventListener("pageshow", event => event.persisted && follow());

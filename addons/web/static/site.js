@@ -5,16 +5,23 @@ import { alarm, announce } from "./messages.js";
 import { deleteDrafts } from "./storage.js";
 
 const REFRESH_MS = 60_000;
+// Modules, by what on a page needs them.
+const PARTS = {
+  "[data-editor]": "./editor.js",
+  "article.post": "./optimistic.js",
+  "[data-delete-account]": "./account.js",
+  "[data-download]": "./download.js",
+  ".prose pre": "./code.js",
+  ".prose": "./scrolling.js",
+};
 
 deleteDrafts();
 hideDeleted();
-startIdentity();
-if (document.querySelector("[data-editor]")) import("./editor.js").catch(failed);
-if (document.querySelector("article.post")) import("./optimistic.js").catch(failed);
-if (document.querySelector("[data-delete-account]")) import("./account.js").catch(failed);
-if (document.querySelector("[data-download]")) import("./download.js").catch(failed);
-if (document.querySelector(".prose pre")) import("./code.js").catch(failed);
-if (document.querySelector(".prose")) import("./scrolling.js").catch(failed);
+startIdentity(Promise.allSettled(Object.entries(PARTS).map(([needing, name]) => load(needing, name))));
+
+async function load(needing, name) {
+  if (document.querySelector(needing)) await import(name).catch(failed);
+}
 
 document.addEventListener("click", event => {
   const link = event.target.closest("a.more");

@@ -292,6 +292,26 @@ async def test_an_account_is_deleted_on_its_own_page_only_after_its_name_was_typ
     await eventually(is_gone)
 
 
+async def test_a_button_is_shown_once_its_script_is_loaded(visit: Visit, api: Api) -> None:
+    user, held = await api.new_user(), asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        await held.wait()
+        await route.continue_()
+
+    ada = await visit(f"/users/{user['id']}")
+    await ada.be(user)
+    await ada.page.route("**/account.js", hold)
+    await ada.page.reload()
+    await expect(ada.corner.get_by_role("button", name="Your account")).to_be_visible()
+    await expect(ada.page.get_by_role("button", name="Delete account")).to_be_hidden()
+
+    held.set()
+    await ada.page.get_by_role("button", name="Delete account").click()
+
+    await expect(ada.page.get_by_label("Type your username to confirm")).to_be_visible()
+
+
 async def test_a_deleted_account_is_not_offered_again(visit: Visit) -> None:
     ada = await visit("/write")
     username = await ada.sign_up()
