@@ -19,8 +19,9 @@ from management.account import open_client, open_containers
 from management.provision import provision
 from shared.data.blog import Blog
 from shared.data.comments import create_comment, list_comments
+from shared.data.front_page import list_recent_posts
 from shared.data.likes import create_like, list_likes
-from shared.data.posts import FRONT_PAGE_LENGTH, create_post, edit_post, get_post, list_posts_of_user, list_recent_posts
+from shared.data.posts import create_post, edit_post, get_post, list_posts_of_user
 from shared.data.users import create_user, edit_user, get_user
 from shared.models.comment import NewComment
 from shared.models.like import NewLike
@@ -107,7 +108,7 @@ def requests(blog: Blog, author: Item, post: Item) -> dict[str, Callable[[], Awa
         "Q4 list a post's comments": lambda: list_comments(blog.posts, post_id, limit=100, cursor=None),
         "C4 like a post": lambda: add_like(blog, post, author),
         "Q5 list a post's likes": lambda: list_likes(blog.posts, post_id, limit=100, cursor=None),
-        "Q6 list the most recent posts": lambda: list_recent_posts(blog.feed, limit=FRONT_PAGE_LENGTH),
+        "Q6 list the most recent posts": lambda: list_recent_posts(blog.feed),
     }
 
 

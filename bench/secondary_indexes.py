@@ -35,7 +35,8 @@ from management.account import open_containers
 from management.provision import provision
 from shared.containers import FEED, POSTS, USERS
 from shared.data.blog import Blog
-from shared.data.posts import FRONT_PAGE_LENGTH, get_post, list_posts_of_user, list_recent_posts
+from shared.data.front_page import FRONT_PAGE_LENGTH, list_recent_posts
+from shared.data.posts import get_post, list_posts_of_user
 from shared.models.post import post_item
 from shared.models.summary import summary
 from shared.platform.database.container import Container
@@ -186,7 +187,7 @@ async def measure_by_hand(server: Server) -> ByHand:
         user_id = scene.author["id"]
         reads: dict[str, Callable[[], Awaitable[object]]] = {
             Q3: lambda: list_posts_of_user(blog.users, user_id, limit=100, cursor=None),
-            Q6: lambda: list_recent_posts(blog.feed, limit=FRONT_PAGE_LENGTH),
+            Q6: lambda: list_recent_posts(blog.feed),
             RENAME: lambda: _all(blog.posts.query_across(_ACROSS, {"userId": user_id}, page_size=100)),
         }
         read = {name: (await _observed(query())).request_units for name, query in reads.items()}

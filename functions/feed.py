@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from functools import lru_cache
 
 import azure.functions as func
 
-from shared.containers import FEED
-from shared.data.front_page import FrontPage, front_page_reader
+from shared.data.front_page import FrontPage, front_page
 from shared.endpoints import Endpoint
 from shared.models.post import Post
-from shared.platform.database.client import open_container
 from shared.platform.http.calls import QUERY, Call
 from shared.platform.http.responses import Response, document_response, json_response
 
@@ -18,9 +16,6 @@ bp = func.Blueprint()
 
 # A cached page is at most two seconds old, one here and one downstream. Revalidation can add another.
 CACHE_CONTROL = "public, max-age=1, stale-while-revalidate=1"
-
-# The site uses it, too.
-front_page = front_page_reader(partial(open_container, FEED))
 
 
 @bp.route(route="api/feed", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)

@@ -46,4 +46,4 @@ def a_like(post: Item, liker: Item, *, second: float = 0) -> Item:
 def a_record(comment: Item, command_id: str = "command") -> Item:
     """Return the idempotency record of the command that creates this comment."""
     new = NewComment(user_id=comment["userId"], content=comment["content"])
-    return idempotency_record(command_id, new, {"id": comment["id"]}, postId=comment["postId"])
+    return idempotency_record(command_id, new, postId=comment["postId"])

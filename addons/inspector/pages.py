@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import azure.functions as func
 
 from addons.inspector.data_model import data_model
 from addons.web.extensions import EXTENSIONS, Extension
+from shared.platform.http.endpoints import path_of
 
 _COOKIE = re.compile(
     r"(?:^|;)\s*blog-inspector=(?P<visitor>[0-9a-f]{16})(?:-(?P<state>open|closed)-(?P<height>low|half|high))?\s*(?:;|$)",
@@ -53,7 +53,7 @@ def _state(request: func.HttpRequest) -> dict[str, str]:
     found = _cookie_of(request)
     chosen = found.groupdict() if found else {}
     # The tour shows what its buttons cost. A sheet begins as a bar there, because it would cover the text.
-    is_tour = f"{urlsplit(request.url).path}/".startswith("/tour/")
+    is_tour = f"{path_of(request)}/".startswith("/tour/")
     state = chosen.get("state") or ("open" if is_tour else "closed")
     return {"inspector": state, "sheet": "bar" if is_tour else chosen.get("height") or "half"}
 

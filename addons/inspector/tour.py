@@ -21,10 +21,10 @@ from addons.inspector.emulator_switches import SWITCHES
 from addons.inspector.tour_visits import Visits
 from addons.web.pages import run_all
 from addons.web.web_page import Context, WebPage
-from functions.feed import front_page
 from shared.containers import POSTS
 from shared.data import comments, likes, posts, users
 from shared.data.blog import Blog, open_blog
+from shared.data.front_page import front_page
 from shared.endpoints import Endpoint
 from shared.errors import AccountDeleted, PostNotFound, UserNotFound
 from shared.models.comment import NewComment

@@ -13,11 +13,10 @@ from async_lru import alru_cache
 
 from addons.web.slugs import post_path
 from addons.web.web_page import Context, PageMoved, WebPage, fragment
-from functions.feed import front_page
 from shared.data import posts, users
 from shared.data.blog import open_blog
 from shared.data.comments import get_comment
-from shared.data.posts import FRONT_PAGE_LENGTH
+from shared.data.front_page import FRONT_PAGE_LENGTH, front_page
 from shared.endpoints import Endpoint
 from shared.models.base import CommentContent, PostDraft
 from shared.models.comment import Comment

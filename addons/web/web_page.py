@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
-from urllib.parse import urlsplit
 
 import azure.functions as func
 
@@ -20,7 +19,7 @@ from shared.platform.database.sessions import SESSION_HEADER, Session
 from shared.platform.errors import DatabaseUnavailable, MalformedRequest
 from shared.platform.http.callers import signed_in_caller
 from shared.platform.http.calls import Call
-from shared.platform.http.endpoints import Handler, path_of
+from shared.platform.http.endpoints import Handler, origin_of, path_of
 from shared.platform.http.problems import problem_response
 from shared.platform.http.responses import CONTENT_SECURITY_POLICY, Response, document_response, http_response
 from shared.platform.settings import app_settings
@@ -73,7 +72,7 @@ class WebPage(Endpoint):
         try:
             context = await _read(handler, call, scope)
         except PageMoved as moved:  # not an error, which would be logged
-            query = urlsplit(request.url).query
+            query = request.url.partition("?")[2]
             location = f"{moved.path}?{query}" if query else moved.path
             return func.HttpResponse(status_code=308, headers={"Location": location, "Cache-Control": "no-cache"})
         if context is None:
@@ -122,10 +121,10 @@ def _error_page(
 
 
 def _page_variables(request: func.HttpRequest) -> dict[str, object]:
-    url, caller = urlsplit(request.url), signed_in_caller(request.headers)
+    caller = signed_in_caller(request.headers)
     return {
-        "site_url": app_settings().site_url or f"{url.scheme}://{url.netloc}",
-        "path": url.path,
+        "site_url": app_settings().site_url or origin_of(request),
+        "path": path_of(request),
         "caller": caller.user if caller else "",
         "data_attributes": extensions.data_attributes(request),
     }

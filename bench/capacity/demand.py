@@ -14,7 +14,7 @@ from typing import Final
 from cosmos_emulator.charges import PROFILES
 
 from bench.capacity.charges import LIKE_IN_FEED, Charges, MeasuredCharges
-from shared.data.posts import FRONT_PAGE_LENGTH
+from shared.data.front_page import FRONT_PAGE_LENGTH
 
 # Names as in bench/request_charges.py.
 CREATE_USER, RENAME, CREATE_POST, EDIT_POST = "C1 create a user", "C1 edit a user", "C2 create a post", "C2 edit a post"

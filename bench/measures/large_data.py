@@ -18,7 +18,8 @@ from management.provision import provision
 from shared.containers import FEED, POSTS, USERS
 from shared.data.blog import Blog
 from shared.data.comments import list_comments
-from shared.data.posts import FRONT_PAGE_LENGTH, get_post, list_posts_of_user, list_recent_posts
+from shared.data.front_page import list_recent_posts
+from shared.data.posts import get_post, list_posts_of_user
 
 _DATABASE: Final = "large"
 _ITEMS: Final = 1_000_000  # in each container
@@ -105,7 +106,7 @@ async def _serve(blog: Blog) -> int:
         await get_post(blog.posts, post_id(place))
         await list_comments(blog.posts, post_id(place), limit=_PAGE, cursor=None)
         await list_posts_of_user(blog.users, user_id(place), limit=_PAGE, cursor=None)
-        await list_recent_posts(blog.feed, limit=FRONT_PAGE_LENGTH)
+        await list_recent_posts(blog.feed)
         served += 4
     busy = blog.posts.proxy.query_items("SELECT c.id FROM c WHERE c.type = 'comment'", partition_key=post_id(0))
     await exhaust(busy, _BUSY + 50)

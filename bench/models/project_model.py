@@ -28,8 +28,9 @@ from management.provision import provision
 from shared.containers import FAILURES, FEED, POSTS, USERS, container_definitions
 from shared.data.blog import Blog
 from shared.data.comments import create_comment, list_comments
+from shared.data.front_page import FRONT_PAGE_LENGTH, list_recent_posts
 from shared.data.likes import create_like, list_likes
-from shared.data.posts import FRONT_PAGE_LENGTH, create_post, edit_post, get_post, list_posts_of_user, list_recent_posts
+from shared.data.posts import create_post, edit_post, get_post, list_posts_of_user
 from shared.data.username_reservations import reservation_item
 from shared.data.users import create_user, edit_user, get_user
 from shared.models.comment import NewComment
@@ -131,7 +132,7 @@ class ProjectModel(Model):
         return [like_of(item) for item in page.items]
 
     async def feed(self) -> list[PostView]:
-        return [post_of(item) for item in await list_recent_posts(self.feed_container, limit=FRONT_PAGE_LENGTH)]
+        return [post_of(item) for item in await list_recent_posts(self.feed_container)]
 
 
 class ProjectModelWithProcedures(ProjectModel):

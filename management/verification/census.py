@@ -22,7 +22,7 @@ from management.verification.places import Place
 from management.verification.prefixed_texts import restored_texts
 from shared.data import username_reservations
 from shared.data.blog import Blog
-from shared.data.posts import FRONT_PAGE_LENGTH
+from shared.data.front_page import FRONT_PAGE_LENGTH
 from shared.models.base import DELETED_TYPE
 from shared.models.comment import Comment
 from shared.models.like import Like
@@ -30,7 +30,6 @@ from shared.models.post import Post, short_form, version_of
 from shared.models.user import User
 from shared.platform.data import idempotency
 from shared.platform.database.container import Container
-from shared.platform.database.sdk_gaps import is_addressable
 from shared.platform.errors import ItemDamaged
 from shared.platform.models import Item, Resource, integer_of, is_item_id
 
@@ -212,7 +211,7 @@ class _Reader:
             if is_sound:
                 self._malformed("posts", post, str(error))
             return
-        if isinstance(copy["userId"], str) and is_addressable(copy["id"]):  # or else the change feed refuses it
+        if isinstance(copy["userId"], str) and is_item_id(copy["id"]):  # or else the change feed refuses it
             self.newest.offer((copy["creationDate"], copy["id"]), copy["id"])
         if not is_sound:
             return
@@ -356,7 +355,7 @@ class _Reader:
             if key == item["id"] or container == "failures"
             else f" in partition {key if isinstance(key, str) else json.dumps(key)}"
         )
-        advice = advice if is_addressable(item["id"]) else NEW_ID
+        advice = advice if is_item_id(item["id"]) else NEW_ID
         self.census.findings.append(Finding(Kind.MALFORMED, f"{container} {item['id']}{within}", detail, advice))
 
     async def _stream(self, container: Container, text: str) -> AsyncIterator[Any]:

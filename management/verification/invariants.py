@@ -17,7 +17,6 @@ from shared.models.base import DELETED_TTL_S
 from shared.models.characters import is_blank
 from shared.models.post import EMPTIED
 from shared.models.user import User, username_to_copy
-from shared.platform.database.sdk_gaps import is_addressable
 from shared.platform.errors import ItemDamaged
 from shared.platform.models import Item, is_item_id, is_whole_number, parse_moment
 
@@ -78,7 +77,7 @@ def is_username(value: Any) -> bool:
     if not isinstance(value, str) or not value.strip():
         return False
     key = username_reservations.reservation_id(value)
-    return is_addressable(key) and len(key.encode()) <= _LONGEST_ID
+    return is_item_id(key) and len(key.encode()) <= _LONGEST_ID
 
 
 def _has_id(item: Item) -> bool:
@@ -127,20 +126,6 @@ def _is_date(name: str, *, optional: bool = False) -> Callable[[Item], bool]:
 def _is_version(item: Item) -> bool:
     value = item.get("nameVersion", 0)
     return is_whole_number(value) and 0 <= value <= _LARGEST_NUMBER
-
-
-def _is_record_result(record: Item) -> bool:
-    """A post or comment has the command's ID, a user the ID of its partition.
-
-    A like of an earlier version has its user's ID, and its record expires within a day.
-    """
-    result = record.get("result")
-    if not isinstance(result, dict) or not isinstance(result.get("id"), str):
-        return False
-    if "postId" not in record:
-        return result == {"id": record.get("userId")}
-    command_id = record["id"].removeprefix("idempotency:")
-    return bool(result["id"] == command_id or result["id"] == result.get("userId"))
 
 
 _DATE, _ID = "ISO 8601, in the years 1 to 9999 in UTC", "1 to 255 characters that a URL can carry"
@@ -266,7 +251,6 @@ INVARIANTS: tuple[Invariant, ...] = (
     *_response("like"),
     Invariant("record", "id", "starts with `idempotency:`", lambda item: item["id"].startswith("idempotency:")),
     Invariant("record", "fingerprint", "a text", _is_text("fingerprint")),
-    Invariant("record", "result", "the result of its command", _is_record_result),
     Invariant("record", "ttl", "1 s to 30 days", expires),
     Invariant("number of exports", "count", "a number", lambda item: is_whole_number(item.get("count"))),
     Invariant("number of exports", "ttl", "1 s to 30 days", expires),

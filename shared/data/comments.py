@@ -28,7 +28,7 @@ async def create_comment(blog: Blog, post_id: str, new: NewComment, *, idempoten
     author = await get_user(blog.users, new.user_id)
     comment_id = new_id("comment", idempotency_key, new.user_id, post_id)
     comment = comment_item(comment_id, post_id, author, new, now()) | trace_property()
-    record = idempotency_record(comment_id, new, {"id": comment_id}, postId=post_id) if idempotency_key else None
+    record = idempotency_record(comment_id, new, postId=post_id) if idempotency_key else None
     try:
         return await blog.transactions.add(blog.posts, comment, record)
     except ItemExists:

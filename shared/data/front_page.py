@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from async_lru import alru_cache
 
-from shared.data.posts import FRONT_PAGE_LENGTH, list_recent_posts
+from shared.containers import FEED
 from shared.models.post import Post
+from shared.platform.data.pages import in_order, without_damaged
+from shared.platform.database.client import open_container
 from shared.platform.database.container import Container
 from shared.platform.database.scope import deadline
+from shared.platform.models import Item
 
+# Posts on the front page. Also in stored_procedures/truncateFeed.js; a test compares them.
+FRONT_PAGE_LENGTH = 100
 CACHE_S = 1.0
-# A query that takes longer is cancelled and sent again: its connection may be dead, and other requests wait for it.
-RESEND_AFTER_S = 1.0
 # Less than the deadline of a request, so that the error of a shared query still reaches all its requests.
 FRONT_PAGE_DEADLINE_S = 9.0
 
@@ -29,30 +29,18 @@ class FrontPage:
     posts: list[dict[str, Any]]
 
 
-def front_page_reader(
-    open_feed: Callable[[], Awaitable[Container]],
-    *,
-    cache_s: float = CACHE_S,
-    resend_after_s: float = RESEND_AFTER_S,
-    deadline_s: float = FRONT_PAGE_DEADLINE_S,
-) -> Callable[[], Awaitable[FrontPage]]:
-    """Return a function that reads the front page, at most once in `cache_s` seconds.
+@alru_cache(maxsize=1, ttl=CACHE_S)
+async def front_page() -> FrontPage:
+    """Read the front page, at most once in `CACHE_S` seconds. Raises DatabaseThrottled, DatabaseUnavailable.
 
-    Concurrent calls share one query, which is charged to the request that started it. Errors are not cached. The
-    function raises DatabaseThrottled, DatabaseUnavailable.
+    Concurrent calls share one query, which is charged to the request that started it. Errors are not cached.
     """
-
-    @alru_cache(maxsize=1, ttl=cache_s)
-    async def read() -> FrontPage:
-        async with deadline(deadline_s):
-            feed = await open_feed()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(resend_after_s):
-                    return await _read(feed)
-            return await _read(feed)
-
-    return read
+    async with deadline(FRONT_PAGE_DEADLINE_S):
+        posts = await list_recent_posts(await open_container(FEED))
+    return FrontPage([Post.serialize(post) for post in posts])
 
 
-async def _read(feed: Container) -> FrontPage:
-    return FrontPage([Post.serialize(item) for item in await list_recent_posts(feed, limit=FRONT_PAGE_LENGTH)])
+async def list_recent_posts(feed: Container) -> list[Item]:
+    """Q6, the posts of the front page: one query in the only partition of `feed`."""
+    newest = await in_order(feed, Post, Post.TYPE, Post.TYPE, limit=FRONT_PAGE_LENGTH, cursor=None)
+    return without_damaged(Post, newest)

@@ -1,4 +1,4 @@
-"""Posts: create, edit, delete, read; lists of the recent posts, a user's posts, and a post's comments and likes.
+"""Posts: create, edit, delete, read; lists of a user's posts, and of a post's comments and likes.
 
 A post shares a logical partition of `posts` with its comments and likes. The posts change feed keeps its copies in
 `users` and `feed` (shared/propagation/posts.py).
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from contextlib import suppress
 from uuid import uuid4
 
 from shared.data.blog import Blog
@@ -17,16 +16,13 @@ from shared.errors import PostNotFound, UserNotFound
 from shared.models.base import DELETED_TTL_S, DELETED_TYPE, ItemOfPost
 from shared.models.post import EMPTIED, HAS_COUNTABLE_VERSION, NewPost, Post, PostChanges, existing_post, post_item
 from shared.platform.data.idempotency import create_recorded, idempotency_record, new_id, require_recorded
-from shared.platform.data.pages import Cursor, Page, in_order, read_page, without_damaged
+from shared.platform.data.pages import Cursor, Page, read_page
 from shared.platform.database.container import Container, patch_of
 from shared.platform.database.refusals import ConditionFailed, ItemExists, ItemMissing
-from shared.platform.errors import Forbidden, VersionMismatch
+from shared.platform.errors import Forbidden, ItemDamaged, VersionMismatch
 from shared.platform.http.callers import Caller, SignedIn
-from shared.platform.models import Item, now
+from shared.platform.models import Item, is_whole_number, now
 from shared.platform.telemetry import trace_property
-
-# Posts on the front page. Also in stored_procedures/truncateFeed.js; a test compares them.
-FRONT_PAGE_LENGTH = 100
 
 _IS_POST = f"FROM c WHERE c.type = '{Post.TYPE}'"
 _COUNT_POSTS = f"SELECT VALUE COUNT(1) {_IS_POST}"
@@ -42,7 +38,7 @@ async def create_post(blog: Blog, new: NewPost, *, idempotency_key: str | None) 
     author = await get_user(blog.users, new.user_id)
     post_id = new_id("post", idempotency_key, new.user_id)
     post = post_item(post_id, author, new, now()) | trace_property()
-    record = idempotency_record(post_id, new, {"id": post_id}, postId=post_id) if idempotency_key else None
+    record = idempotency_record(post_id, new, postId=post_id) if idempotency_key else None
     try:
         return await create_recorded(blog.posts, post, record, post_id)
     except ItemExists:
@@ -81,8 +77,6 @@ async def _patch(
     values: Mapping[str, object],
     if_match: Collection[str] | None,
     by: Caller,
-    *,
-    repairs: bool = True,
 ) -> Item:
     """One patch; if it is refused, a read by the primary shows why. `values` has a new `editId`."""
     # The predicate checks author and edit without a read. It takes no parameters; UUIDs and hex digits are safe.
@@ -101,11 +95,9 @@ async def _patch(
         if post is not None and post.get("editId") == values["editId"]:
             return post  # the SDK resent a patch whose response was lost
         post = _checked(post, post_id, if_match, by)
-        if not repairs or type(post.get("version", 0)) in (int, float):
-            raise VersionMismatch from error
-        with suppress(ConditionFailed):  # damaged: it counts as 0
-            await posts.patch(post_id, post_id, patch_of({"version": 0}), etag=post["_etag"])
-        return await _patch(posts, post_id, values, if_match, by, repairs=False)
+        if not is_whole_number(post.get("version", 0)):
+            raise ItemDamaged(f"post {post_id}: version is not a number") from error
+        raise VersionMismatch from error
 
 
 def _checked(post: Item | None, post_id: str, if_match: Collection[str] | None, by: Caller) -> Item:
@@ -141,11 +133,6 @@ async def list_posts_of_user(users: Container, user_id: str, *, limit: int, curs
     elif page.items[0]["type"] == DELETED_TYPE:
         raise UserNotFound(user_id)
     return page
-
-
-async def list_recent_posts(feed: Container, *, limit: int) -> list[Item]:
-    """Q6, the front page: one query in the only partition of `feed`."""
-    return without_damaged(Post, await in_order(feed, Post, Post.TYPE, Post.TYPE, limit=limit, cursor=None))
 
 
 async def list_responses(

@@ -43,7 +43,7 @@ async def create_user(users: Container, new: NewUser, *, idempotency_key: str | 
     of idempotency keys, because there is no user yet. Raises UsernameTaken, IdempotencyKeyReused.
     """
     user_id = new_id("user", idempotency_key)
-    record = idempotency_record(user_id, new, {"id": user_id}, userId=user_id) if idempotency_key else None
+    record = idempotency_record(user_id, new, userId=user_id) if idempotency_key else None
     user = await _create(users, user_item(user_id, new.username, now()), record)
     if user is None:
         raise IdempotencyKeyReused  # more than 24 hours ago
@@ -58,7 +58,7 @@ async def register_user(users: Container, new: NewUser, *, user_id: str, idempot
     second registration. Raises UsernameTaken, AlreadyRegistered, IdempotencyKeyReused, AccountDeleted.
     """
     command_id = new_id("user", idempotency_key or uuid.uuid4().hex, user_id)
-    record = idempotency_record(command_id, new, {"id": user_id}, userId=user_id)
+    record = idempotency_record(command_id, new, userId=user_id)
     user = await _create(users, user_item(user_id, new.username, now()), record)
     if user is None:
         raise AlreadyRegistered(user_id)

@@ -68,7 +68,7 @@ def check_username(value: str) -> str:
 
 def _check_international_username(value: str) -> str:
     # Slow to import, and few names need them.
-    from shared.models.scripts import has_stacked_marks, has_syllables, is_name, mixes_scripts
+    from shared.models.writing_systems import has_stacked_marks, has_syllables, is_name, mixes_scripts
 
     composed, normal = unicodedata.normalize("NFC", value), unicodedata.normalize("NFKC", value)
     if has_invisible(composed + normal):

@@ -59,7 +59,7 @@ class Post(ItemOfPost):
     def from_item(cls, item: Mapping[str, Any]) -> Self:
         """Return the resource of a post or of a copy; copies omit `postId`. Raises ItemDamaged.
 
-        A count that is not a number is 0. The next comment or like writes it, and `manage.py rebuild` counts again.
+        A count that is not a number is 0, until `manage.py rebuild` counts again.
         """
         counts = {name: integer_of(item, name) for name in ("commentCount", "likeCount") if name in item}
         return super().from_item({"postId": item.get("id"), **item, **counts})

@@ -6,19 +6,17 @@ The front page has exactly the `FRONT_PAGE_LENGTH` most recent posts. `FrontPage
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
-from shared.data.posts import FRONT_PAGE_LENGTH
+from shared.data.front_page import FRONT_PAGE_LENGTH
 from shared.models.post import Post, short_form, version_of
 from shared.platform.database.container import BATCH_LIMIT, Container, patch_of
 from shared.platform.database.refusals import BatchRefused, ConditionFailed, ItemExists, ItemMissing
-from shared.platform.database.sdk_gaps import is_addressable
 from shared.platform.deliveries.concurrency import for_each
-from shared.platform.errors import DatabaseRefusal, NoProgress
-from shared.platform.models import Item
+from shared.platform.errors import NoProgress
+from shared.platform.models import Item, is_item_id
 
 # The properties that change after creation. One patch can have ten operations.
 _CHANGING = ("userUsername", "title", "content", "commentCount", "likeCount", "version", "editedDate")
@@ -69,24 +67,6 @@ class Copies:
                 return True
             exists = True
         raise NoProgress(f"the copy of post {copy['id']} was created and deleted {COPY_ATTEMPTS} times")
-
-    async def create_all(self, copies: Sequence[Item]) -> list[Item]:
-        """Create up to 100 copies with one partition key in one batch; return those that this call created.
-
-        If one of them can never be created, none is.
-        """
-        missing = list(copies)
-        while missing:
-            try:
-                await self.container.batch(missing[0][self.partition_key], [("create", (copy,)) for copy in missing])
-                break
-            except BatchRefused as refused:
-                if not isinstance(refused.reason, ItemExists):
-                    return []
-                del missing[refused.index]
-            except DatabaseRefusal:
-                return []
-        return missing
 
     async def check(self, copy: Item, post: Item | None) -> None:
         """Remove or update a copy that was written before `post` was read, if the post is deleted or newer."""
@@ -180,7 +160,7 @@ def _has_short_form(post: Item) -> bool:
         short_form(post)
     except (KeyError, TypeError, ValueError):
         return False
-    return post.get("postId") == post["id"] and is_addressable(post["id"])
+    return post.get("postId") == post["id"] and is_item_id(post["id"])
 
 
 async def trim(copies: Copies, index: FrontPageIndex) -> None:

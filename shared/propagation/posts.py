@@ -24,7 +24,6 @@ from shared.models.post import Post, short_form, version_of
 from shared.models.user import is_deleted
 from shared.platform.database.container import BATCH_LIMIT, Container, patch_of
 from shared.platform.database.refusals import ItemMissing
-from shared.platform.database.sdk_gaps import is_addressable
 from shared.platform.deliveries.delivery import DATABASE_ERRORS, handle_each
 from shared.platform.deliveries.pacing import Pace, TurnOver
 from shared.platform.models import Item, integer_of, is_item_id, string_of
@@ -68,7 +67,7 @@ def latest_changes(changes: Iterable[Mapping[str, Any]]) -> Iterable[Item]:
 
 
 class _Delivery:
-    """A delivery, in phases: write the copies, create those that are new on the front page, check them all.
+    """A delivery, in phases: write the copies, then check them all.
 
     The last phase lets the comments and likes of deleted posts expire. If it does not finish them in its turn, it
     writes the tombstone, which comes back as a later change. The other phases have then been finished.
@@ -84,7 +83,6 @@ class _Delivery:
         self.has_filled_front_page = False
         # The short form of each post that is copied, by its ID.
         self.short_forms: dict[str, Item] = {}
-        self.new_on_front_page: list[Item] = []
         self.unchecked: list[tuple[Copies, Item]] = []
         self.removed: set[str] = set()
         self.user_copies = Copies(blog.users, blog.posts, "userId")
@@ -97,7 +95,6 @@ class _Delivery:
             errors += await handle_each(POSTS_CHANGE_FEED, self.blog.failures, changes, self._handle_one)
         except DATABASE_ERRORS as error:
             unavailable = error  # the host delivers all changes again, but the others need not wait for that
-        errors += await self._fill_front_page()
         errors += await self._check_copies()
         if unavailable:
             raise unavailable
@@ -143,29 +140,12 @@ class _Delivery:
         elif self.front_page.admits(copy):
             # Added before the write, so that the delivery's other posts compete for the remaining places.
             self.front_page.dates[copy["id"]] = copy["creationDate"]
-            self.new_on_front_page.append(post)
+            self.has_filled_front_page = True
+            await self._write(self.front_page_copies, post, exists=False)
 
     async def _write(self, copies: Copies, post: Item, *, exists: bool) -> None:
         if await copies.write(self.short_forms[post["id"]], exists=exists):
             self.unchecked.append((copies, post))
-
-    async def _fill_front_page(self) -> list[Exception]:
-        """Create the new copies in one batch, or one by one for the trigger, which does not run for a batch."""
-        new, created = self.new_on_front_page, set[str]()
-        self.has_filled_front_page = bool(new)
-        if self.front_page_copies.trigger is None:
-            copies = [self.short_forms[post["id"]] for post in new]
-            created = {copy["id"] for copy in await self.front_page_copies.create_all(copies)}
-        self.unchecked += [(self.front_page_copies, post) for post in new if post["id"] in created]
-        rest = [post for post in new if post["id"] not in created]
-        return await handle_each(POSTS_CHANGE_FEED, self.blog.failures, rest, self._add_to_front_page)
-
-    async def _add_to_front_page(self, post: Item) -> None:
-        try:
-            await self._write(self.front_page_copies, post, exists=False)
-        except BaseException:
-            self.front_page.dates.pop(post["id"], None)
-            raise
 
     async def _check_copies(self) -> list[Exception]:
         """Compare the copies with their posts, which the primary reads after them."""
@@ -190,7 +170,7 @@ class _Delivery:
 
     async def _finish_deletions(self, changes: list[Item]) -> list[Exception]:
         """Refill the front page once for all deletions; then let the comments and likes of deleted posts expire."""
-        tombstones = [change for change in changes if change["type"] == DELETED_TYPE and is_addressable(change["id"])]
+        tombstones = [change for change in changes if change["type"] == DELETED_TYPE and is_item_id(change["id"])]
         new = [tombstone for tombstone in tombstones if "turns" not in tombstone]
         # An error is stored under the last one.
         refill_errors = await handle_each(POSTS_CHANGE_FEED, self.blog.failures, new[-1:], self._refill_front_page)

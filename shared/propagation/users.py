@@ -24,11 +24,8 @@ from shared.platform.deliveries.pacing import Pace, TurnOver
 from shared.platform.models import Item, string_of
 from shared.platform.telemetry import current_traceparent, meter, span, trace_property, writer_of
 from shared.propagation.change_feeds import USERS_CHANGE_FEED
-from shared.propagation.erasure import erase_from_failures, erasure_of
+from shared.propagation.erasure import erasure_of
 from shared.propagation.rename import rename_items
-
-# Former names released between two writes of the list of the remaining ones.
-_PORTION = 100
 
 _fan_out_items = meter.create_histogram(
     f"{NAME}.fan_out.items",
@@ -78,7 +75,6 @@ async def _handle_user(blog: Blog, pace: Pace, user: Item) -> None:
             return
         if is_deleted(user):
             former = [*former, *await names_held(blog.users, user["id"])]
-            await erase_from_failures(blog.failures, user["id"])
             for erase_elsewhere in erasure_hooks:
                 await erase_elsewhere(user["id"])
         recorded.set_attribute(f"{NAME}.fan_out.items", items)
@@ -88,23 +84,11 @@ async def _handle_user(blog: Blog, pace: Pace, user: Item) -> None:
 
 
 async def _release_names(blog: Blog, user: Item, names: list[str]) -> None:
-    """Release former names and remove them from the user, a portion at a time.
-
-    If the delivery does not finish, the next one thus has fewer names. Ends early if the user has changed since,
-    because that change is delivered, too.
-    """
-    etag = user["_etag"]
-    for start in range(0, max(len(names), 1), _PORTION):
-        portion, left = names[start : start + _PORTION], names[start + _PORTION :]
-        await for_each(portion, lambda username: release(blog.users, username, user))
-        patch = patch_of({"formerUsernames": left, **trace_property()})
-        if not left:
-            # A tombstone expires once nothing of the user is left, unless it already has another `ttl`.
-            expiry = {"ttl": DELETED_TTL_S} if is_deleted(user) and "ttl" not in user else {}
-            done = [{"op": "remove", "path": f"/{name}"} for name in ("formerUsernames", "turns") if name in user]
-            patch = [*done, *patch_of({**expiry, **trace_property()})]
-        try:
-            changed = await blog.users.patch(user["id"], user["id"], patch, etag=etag)
-        except (ConditionFailed, ItemMissing):
-            return
-        etag = changed["_etag"]
+    """Release former names, then remove them from the user, unless they have changed since: that change comes, too."""
+    await for_each(names, lambda username: release(blog.users, username, user))
+    done = [{"op": "remove", "path": f"/{name}"} for name in ("formerUsernames", "turns") if name in user]
+    # A tombstone expires once nothing of the user is left, unless it already has another `ttl`.
+    expiry = {"ttl": DELETED_TTL_S} if is_deleted(user) and "ttl" not in user else {}
+    with suppress(ConditionFailed, ItemMissing):
+        patch = [*done, *patch_of({**expiry, **trace_property()})]
+        await blog.users.patch(user["id"], user["id"], patch, etag=user["_etag"])

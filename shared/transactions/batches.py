@@ -8,34 +8,36 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from typing import Final
+from typing import Final, NoReturn
 
 from shared.models.comment import Comment
 from shared.models.like import Like
 from shared.models.post import HAS_COUNTABLE_VERSION, Post, existing_post
 from shared.platform.database.container import Container, Operation, patch_of
 from shared.platform.database.refusals import BatchRefused, ItemMissing
-from shared.platform.errors import DatabaseUnavailable, VersionMismatch
-from shared.platform.models import Item, Resource, integer_of
+from shared.platform.errors import DatabaseUnavailable, ItemDamaged, VersionMismatch
+from shared.platform.models import Item, Resource
 from shared.platform.telemetry import trace_property
 
 COUNTS: Final = {Comment.TYPE: "commentCount", Like.TYPE: "likeCount"}
 # Batches of one command that other writes refuse.
 COMMIT_ROUNDS: Final = 8
-# The index of the patch of the counts in a batch.
+# The index of the patch of the counts in a batch that adds items.
 COUNTING: Final = 0
 
 
 async def add_item(posts: Container, item: Item, record: Item | None = None) -> Item:
     """Create a comment or like, its idempotency record if it has one, and count it: one batch.
 
-    Raises PostNotFound, and ItemExists if the item or the record exists. After DatabaseUnavailable, the outcome is
-    unknown; any other error means that nothing was written.
+    Raises PostNotFound, ItemDamaged, and ItemExists if the item or the record exists. After DatabaseUnavailable, the
+    outcome is unknown; any other error means that nothing was written.
     """
-    creations: list[Operation] = [("create", (new,)) for new in (item, record) if new is not None]
+    post_id, creations = item["postId"], [("create", (new,)) for new in (item, record) if new is not None]
     try:
-        created, *_ = await _commit(posts, item["postId"], {COUNTS[item["type"]]: 1}, creations)
+        _, created, *_ = await posts.batch(post_id, [count_patch(post_id, {COUNTS[item["type"]]: 1}), *creations])
     except BatchRefused as refused:
+        if refused.index == COUNTING:
+            await _raise_uncountable(posts, post_id, refused)
         raise refused.reason from refused  # ItemExists
     return created
 
@@ -73,35 +75,18 @@ async def remove_items(posts: Container, post_id: str, items: Sequence[Item]) ->
     """Remove comments and likes of a post and their counts: one batch. Return False if one of them has changed since.
 
     Of an item, only `id`, `type` and `_etag` are used. A like that was removed and made again has another etag.
-    Raises PostNotFound.
+    Raises PostNotFound, ItemDamaged.
     """
     differences = {name: -number for name, number in Counter(COUNTS[item["type"]] for item in items).items()}
     deletions: list[Operation] = [("delete", (item["id"],), {"if_match_etag": item["_etag"]}) for item in items]
     try:
-        await _commit(posts, post_id, differences, deletions)
-    except BatchRefused:
+        # The deletions come first: if another command has deleted the item, its count can be too small, too.
+        await posts.batch(post_id, [*deletions, count_patch(post_id, differences)])
+    except BatchRefused as refused:
+        if refused.index == len(deletions):
+            await _raise_uncountable(posts, post_id, refused)
         return False
     return True
-
-
-async def _commit(
-    posts: Container, post_id: str, differences: Mapping[str, int], operations: Sequence[Operation]
-) -> list[Item]:
-    """Write the operations and the post's counts in one batch; return their results.
-
-    Raises PostNotFound, and BatchRefused if one of the operations is refused.
-    """
-    post = None
-    for _ in range(COMMIT_ROUNDS):
-        try:
-            _, *results = await posts.batch(post_id, [count_patch(post_id, differences, post), *operations])
-        except BatchRefused as refused:
-            if refused.index != COUNTING:
-                raise
-            post = await _uncountable_post(posts, post_id, differences, refused)
-        else:
-            return results
-    raise DatabaseUnavailable(f"other writes refused a batch {COMMIT_ROUNDS} times")
 
 
 def expiries(items: Sequence[Item]) -> list[Operation]:
@@ -113,31 +98,25 @@ def expiries(items: Sequence[Item]) -> list[Operation]:
     return [("patch", (item["id"], expiry), {"if_match_etag": item["_etag"]}) for item in items]
 
 
-def count_patch(post_id: str, differences: Mapping[str, int], post: Item | None = None) -> Operation:
-    """Return the patch of a post's counts, by their name.
+def count_patch(post_id: str, differences: Mapping[str, int]) -> Operation:
+    """Return the patch that changes a post's counts, by their name, if they are numbers and large enough.
 
-    Without `post`, it increments them if a predicate finds that they are numbers and large enough. With `post`, which
-    has just been read, it sets them under the post's etag.
+    A V1 post has no counts, and they start at 0.
     """
-    if post is not None:
-        sums = {name: max(0, integer_of(post, name) + n) for name, n in differences.items()}
-        patch = patch_of({**sums, "version": integer_of(post, "version") + 1, **trace_property()})
-        return ("patch", (post_id, patch), {"if_match_etag": post["_etag"]})
     # A predicate takes no parameters. Nothing in it comes from a client.
-    large_enough = " AND ".join(f"c.{name} >= {max(0, -n):d}" for name, n in differences.items())
-    predicate = f"FROM c WHERE c.type = '{Post.TYPE}' AND {HAS_COUNTABLE_VERSION} AND {large_enough}"
+    countable = " AND ".join(
+        f"c.{name} >= {-n:d}" if n < 0 else f"(NOT IS_DEFINED(c.{name}) OR c.{name} >= 0)"
+        for name, n in differences.items()
+    )
+    predicate = f"FROM c WHERE c.type = '{Post.TYPE}' AND {HAS_COUNTABLE_VERSION} AND {countable}"
     return ("patch", (post_id, patch_of(trace_property(), **differences, version=1)), {"filter_predicate": predicate})
 
 
-async def _uncountable_post(
-    posts: Container, post_id: str, differences: Mapping[str, int], refused: BatchRefused
-) -> Item | None:
-    """Return the post whose counts a batch cannot increment, or None if it can now. Raises PostNotFound."""
+async def _raise_uncountable(posts: Container, post_id: str, refused: BatchRefused) -> NoReturn:
+    """Raise the reason why a batch could not patch the post's counts: PostNotFound, ItemDamaged."""
     missing = isinstance(refused.reason, ItemMissing)
-    post = existing_post(None if missing else await posts.read(post_id, post_id), post_id)
-    least = {name: max(0, -n) for name, n in differences.items()} | ({"version": 0} if "version" in post else {})
-    countable = all(type(post.get(name)) in (int, float) and post[name] >= n for name, n in least.items())
-    return None if countable else post
+    existing_post(None if missing else await posts.read(post_id, post_id), post_id)
+    raise ItemDamaged(f"post {post_id}: a count or version is not a number, or too small") from refused
 
 
 async def _read(posts: Container, post_id: str, item_id: str, kind: str) -> Item | None:

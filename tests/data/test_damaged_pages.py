@@ -23,15 +23,13 @@ async def test_a_page_of_damaged_items_only_leads_to_the_next_page(blog: Blog) -
 
 
 @pytest.mark.parametrize(
-    ("date", "is_listed"),
+    "date",
     [
-        ("Monday, 5/1/2026 10:00 PM", True),
-        ("Tue Mar 01 2022 10:00:00 GMT+0100 (Central European Standard Time)", True),  # Date.prototype.toString
-        ({"a": 1}, False),
+        "Monday, 5/1/2026 10:00 PM",
+        "Tue Mar 01 2022 10:00:00 GMT+0100 (Central European Standard Time)",  # Date.prototype.toString
     ],
-    ids=str,
 )
-async def test_a_page_without_any_iso_date_leads_to_the_next_page(blog: Blog, date: object, is_listed: bool) -> None:
+async def test_a_page_without_any_iso_date_leads_to_the_next_page(blog: Blog, date: str) -> None:
     """Both dates sort before ISO dates."""
     author = a_user()
     post = a_post(author)
@@ -42,7 +40,7 @@ async def test_a_page_without_any_iso_date_leads_to_the_next_page(blog: Blog, da
 
     found = await _listed(blog, post)
 
-    assert found == [*sorted((item["id"] for item in odd if is_listed), reverse=True), sound["id"]]
+    assert found == [*sorted((item["id"] for item in odd), reverse=True), sound["id"]]
 
 
 async def _listed(blog: Blog, post: Item) -> list[str]:

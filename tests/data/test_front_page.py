@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from types import SimpleNamespace
 
 import pytest
 
-from shared.data.front_page import FrontPage, front_page_reader
+from shared.data import front_page as front_page_module
+from shared.data.front_page import FrontPage, front_page
 from shared.models.post import short_form
 from shared.platform.database.container import Container
 from shared.platform.database.scope import record_response, request_scope
@@ -16,9 +16,9 @@ from shared.platform.errors import DatabaseThrottled, DatabaseUnavailable
 from tests.blog import Blog
 from tests.interleaved import Interleaved
 from tests.items import a_post, a_user
-from tests.polling import eventually
 
-Reader = Callable[[], Awaitable[FrontPage]]
+# Each test has a loop of its own.
+pytestmark = pytest.mark.filterwarnings("ignore:alru_cache detected event loop change")
 
 
 class Feed(Interleaved):
@@ -39,44 +39,30 @@ class Feed(Interleaved):
 
 
 @pytest.fixture
-def feed(blog: Blog) -> Feed:
-    return Feed(blog.feed)
+def feed(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> Feed:
+    held = Feed(blog.feed)
 
+    async def opened(_: str) -> Container:
+        return held
 
-def _reader(feed: Container, cache_s: float = 60.0, **options: float) -> Reader:
-    async def opened() -> Container:
-        return feed
-
-    return front_page_reader(opened, cache_s=cache_s, **options)
+    monkeypatch.setattr(front_page_module, "open_container", opened)
+    front_page.cache_clear()
+    return held
 
 
 async def test_a_cached_page_costs_no_query(feed: Feed) -> None:
-    read = _reader(feed)
-
-    pages = [await read() for _ in range(3)]
+    pages = [await front_page() for _ in range(3)]
 
     assert pages[0] is pages[1] is pages[2]
     assert feed.queries == 1
 
 
-async def test_an_expired_page_is_read_again(blog: Blog, feed: Feed) -> None:
-    read = _reader(feed, cache_s=0.01)
-    assert (await read()).posts == []
-    await blog.feed.create(short_form(a_post(a_user())))
-
-    async def shows_the_post() -> bool:
-        return len((await read()).posts) == 1
-
-    await eventually(shows_the_post)
-
-
 async def test_concurrent_requests_share_one_query_and_one_is_charged(feed: Feed) -> None:
-    read = _reader(feed)
     charges: list[float] = []
 
     async def request() -> None:
         with request_scope() as scope:
-            await read()
+            await front_page()
         charges.append(scope.request_units)
 
     feed.gate.clear()
@@ -90,9 +76,8 @@ async def test_concurrent_requests_share_one_query_and_one_is_charged(feed: Feed
 
 
 async def test_a_canceled_request_does_not_cancel_the_shared_query(feed: Feed) -> None:
-    read = _reader(feed)
     feed.gate.clear()
-    cancelled, other = asyncio.create_task(_page(read)), asyncio.create_task(_page(read))
+    cancelled, other = asyncio.create_task(_page()), asyncio.create_task(_page())
     await asyncio.sleep(0)
 
     cancelled.cancel()
@@ -102,32 +87,18 @@ async def test_a_canceled_request_does_not_cancel_the_shared_query(feed: Feed) -
     assert feed.queries == 1
 
 
-async def _page(read: Reader) -> FrontPage:
-    return await read()
+async def _page() -> FrontPage:
+    return await front_page()
 
 
 async def test_errors_are_not_cached(feed: Feed) -> None:
-    read = _reader(feed)
     feed.is_throttled = True
     with pytest.raises(DatabaseThrottled):
-        await read()
+        await front_page()
 
     feed.is_throttled = False
 
-    assert (await read()).posts == []
-
-
-async def test_a_hanging_query_is_retried(feed: Feed) -> None:
-    read = _reader(feed, resend_after_s=0.1)
-    feed.gate.clear()
-    requests = [asyncio.create_task(_page(read)) for _ in range(3)]
-    await eventually(lambda: feed.queries == 2)
-
-    feed.gate.set()
-    pages = await asyncio.gather(*requests)
-
-    assert [page.posts for page in pages] == [[], [], []]
-    assert feed.queries == 2
+    assert (await front_page()).posts == []
 
 
 async def test_a_hanging_query_ends_at_its_deadline(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,18 +107,18 @@ async def test_a_hanging_query_ends_at_its_deadline(feed: Feed, monkeypatch: pyt
 
     # A real query can take longer than this deadline.
     monkeypatch.setattr(Container, "query", no_rows)
-    read = _reader(feed, deadline_s=0.05)
+    monkeypatch.setattr(front_page_module, "FRONT_PAGE_DEADLINE_S", 0.05)
     feed.gate.clear()
     with pytest.raises(DatabaseUnavailable):
-        await read()
+        await front_page()
 
     feed.gate.set()
 
-    assert (await read()).posts == []
+    assert (await front_page()).posts == []
 
 
 async def test_a_throttled_query_throttles_every_request(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
-    read = _reader(feed, deadline_s=0.1)
+    monkeypatch.setattr(front_page_module, "FRONT_PAGE_DEADLINE_S", 0.1)
 
     async def throttled_query(*_: object, **__: object) -> list[object]:
         record_response(SimpleNamespace(status_code=429, headers={}))
@@ -158,17 +129,17 @@ async def test_a_throttled_query_throttles_every_request(feed: Feed, monkeypatch
 
     async def request() -> None:
         with request_scope():
-            await read()
+            await front_page()
 
     outcomes = await asyncio.gather(*(request() for _ in range(3)), return_exceptions=True)
 
     assert [type(outcome) for outcome in outcomes] == [DatabaseThrottled] * 3
 
 
-async def test_a_damaged_item_is_left_out(blog: Blog) -> None:
+async def test_a_damaged_item_is_left_out(blog: Blog, feed: Feed) -> None:
     await blog.feed.create(short_form(a_post(a_user())) | {"title": None})
     sound = await blog.feed.create(short_form(a_post(a_user())))
 
-    page = await _reader(blog.feed)()
+    page = await front_page()
 
     assert [post["id"] for post in page.posts] == [sound["id"]]

@@ -68,7 +68,7 @@ async def test_only_commands_with_a_key_write_a_record(blog: Blog) -> None:
     post = await create_post(blog.stored, new, idempotency_key="key")
 
     records = await _records(blog)
-    assert [record["result"] for record in records] == [{"id": keyed["id"]}, {"id": post["id"]}]
+    assert [record["id"] for record in records] == [f"idempotency:{item['id']}" for item in (keyed, post)]
     assert {record["ttl"] for record in records} == {TTL_S}
     assert "key" not in str([record["id"] for record in records])
 

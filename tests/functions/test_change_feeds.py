@@ -81,7 +81,7 @@ async def test_a_post_and_a_like_cause_a_fixed_number_of_operations(observed: Ob
         "read latest feed": 1,
         "query feed": 2,
         "create users": 1,
-        "batch feed": 1,
+        "create feed": 1,
         "read latest posts": 1,
     }
     assert _counted(for_the_like) == {

@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from functions.posts import get_post
 from tests.api import Api, ApiResponse, Json
-from tests.invalid_hosts import assert_function_refuses_invalid_hosts, assert_invalid_hosts_are_refused
+from tests.invalid_hosts import assert_invalid_hosts_are_refused
 from tests.items import unique
 from tests.problems import assert_problem
 from tests.raw_http import raw
@@ -344,10 +343,6 @@ async def test_an_if_match_with_invalid_utf_8_is_rejected(api: Api, app: Running
 @pytest.mark.parametrize("path", ["/api/posts/p", "/api/feed"])
 async def test_an_invalid_host_header_returns_an_error(app: RunningApp, path: str) -> None:
     await assert_invalid_hosts_are_refused(app, path)
-
-
-async def test_the_app_itself_refuses_an_invalid_host_header() -> None:
-    await assert_function_refuses_invalid_hosts(get_post, "/api/posts/p")
 
 
 async def test_responses_omit_database_properties(api: Api) -> None:

@@ -8,10 +8,8 @@ import json
 import pytest
 
 from functions.feed import front_page_response
-from shared.data.front_page import front_page_reader
-from shared.data.posts import FRONT_PAGE_LENGTH
-from shared.models.post import short_form
-from shared.platform.database.container import Container
+from shared.data.front_page import FRONT_PAGE_LENGTH, FrontPage, list_recent_posts
+from shared.models.post import Post, short_form
 from shared.platform.models import Item, now
 from tests.api import POST_PROPERTIES, Api
 from tests.blog import Blog
@@ -129,10 +127,7 @@ async def test_a_page_is_serialized_once_per_limit(blog: Blog) -> None:
     for second in range(3):
         await blog.feed.create(short_form(a_post(a_user(), second=second)))
 
-    async def opened() -> Container:
-        return blog.feed
-
-    page = await front_page_reader(opened)()
+    page = FrontPage([Post.serialize(post) for post in await list_recent_posts(blog.feed)])
     first, again, shorter = (front_page_response(page, limit) for limit in (3, 3, 2))
 
     assert first is again

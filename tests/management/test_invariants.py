@@ -254,7 +254,6 @@ async def _lasting_comment(blog: Blog, family: Family) -> None:
         (_hiding_tombstone, {Kind.MALFORMED, Kind.COUNT, Kind.COPY_STALE, Kind.FEED_STALE}),
         (_set("posts", "post", commentCount=True), {Kind.COUNT, Kind.COPY_STALE, Kind.FEED_STALE}),
         (_set("posts", "post", version=2**53), {Kind.COUNT, Kind.COPY_STALE, Kind.FEED_STALE}),
-        (_set("posts", "record", result={"id": "other"}), {Kind.MALFORMED}),
         (_set("posts", "record", ttl=-1), {Kind.MALFORMED}),
         (_add("failures", "failure", id="nameless", source=7), {Kind.MALFORMED}),
         (_set("posts", "post", title=" "), {Kind.MALFORMED}),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from management.definitions import script_text
-from shared.data.posts import FRONT_PAGE_LENGTH
+from shared.data.front_page import FRONT_PAGE_LENGTH
 from shared.propagation import copies
 from shared.settings import TransactionMode
 from tests.blog import Blog

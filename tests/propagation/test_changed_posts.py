@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from shared.data.posts import FRONT_PAGE_LENGTH, delete_post, edit_post
+from shared.data.front_page import FRONT_PAGE_LENGTH
+from shared.data.posts import delete_post, edit_post
 from shared.models.post import PostChanges, short_form
 from shared.platform.database.container import Container, Operation
 from shared.platform.errors import DatabaseThrottled

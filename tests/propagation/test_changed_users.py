@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from shared.data import username_reservations
@@ -177,28 +175,6 @@ async def test_a_user_with_pending_renames_cannot_be_renamed_without_limit(blog:
 
     reservations = [item for item in await blog.all_items(blog.users) if item["type"] == username_reservations.TYPE]
     assert [reservation["username"] for reservation in reservations] == [renamed["username"]]
-
-
-async def test_many_former_names_are_released_over_several_deliveries(blog: Blog) -> None:
-    """Items from before the limit can have thousands of them."""
-    user = await _register(blog)
-    names = [unique("former") for _ in range(250)]
-    held = [username_reservations.reservation_item(name, user["id"], 0) for name in names]
-    await asyncio.gather(*(blog.users.create(item) for item in held))
-    renamed = await blog.users.replace(user | {"nameVersion": 1, "formerUsernames": names * 2}, etag=user["_etag"])
-    left = []
-    for deletions in (120, 90):
-        plug = f"500 operation=delete database={blog.settings.database} skip={deletions}"
-        with blog.emulator.faults.during(plug), pytest.raises(DatabaseUnavailable):
-            await blog.handle_users([renamed])
-        renamed = await blog.users.read(user["id"], user["id"]) or {}
-        left.append(len(renamed["formerUsernames"]))
-    await blog.handle_users([renamed])
-
-    reservations = [item for item in await blog.all_items(blog.users) if item["type"] == username_reservations.TYPE]
-    assert left == [150, 50]
-    assert [reservation["username"] for reservation in reservations] == [user["username"]]
-    assert "formerUsernames" not in (await blog.users.read(user["id"], user["id"]) or {})
 
 
 async def test_former_names_that_are_no_texts_do_not_keep_a_rename_unfinished(blog: Blog) -> None:

@@ -32,28 +32,7 @@ async def test_a_repeated_delivery_deletes_the_copy_of_a_deleted_post(blog: Blog
     assert await blog.users.read(post["id"], post["userId"]) is None
 
 
-async def test_existing_copies_do_not_block_the_creation_of_others(blog: Blog) -> None:
-    copies = [short_form(a_post(a_user())) for _ in range(5)]
-    for copy in copies[1::2]:
-        await blog.feed.create(copy)
-
-    created = await Copies(blog.feed, blog.posts, partition_key="type").create_all(copies)
-
-    assert created == copies[::2]
-    assert {item["id"] for item in await blog.all_items(blog.feed)} == {copy["id"] for copy in copies}
-
-
-async def test_a_copy_that_can_never_be_created_does_not_block_the_others(blog: Blog) -> None:
-    copies = Copies(blog.feed, blog.posts, partition_key="type")
-    invalid = short_form(a_post(a_user())) | {"ttl": "never"}
-
-    assert await copies.create_all([short_form(a_post(a_user())), invalid]) == []
-    assert await blog.all_items(blog.feed) == []
-
-
-async def test_the_copies_of_a_delivery_are_created_by_one_batch_and_checked_by_one_read(
-    blog: Blog, emulator: EmulatorThread
-) -> None:
+async def test_the_copies_of_a_delivery_are_checked_by_one_read(blog: Blog, emulator: EmulatorThread) -> None:
     author = await blog.users.create(a_user())
     posts = [await blog.posts.create(a_post(author, second=second)) for second in range(20)]
     with Gateway(emulator.endpoint) as gateway:
@@ -63,8 +42,5 @@ async def test_the_copies_of_a_delivery_are_created_by_one_batch_and_checked_by_
                 assert await gated.handle_posts(posts) == []
 
     names = Counter(operation.name for operation in operations)
-    # A trigger does not run for a batch.
-    uses_trigger = blog.stored.transactions.front_page_trigger is not None
-    assert (names["batch feed"], names["create feed"]) == ((0, 20) if uses_trigger else (1, 0))
-    assert names["create users"] == 20
+    assert (names["create feed"], names["create users"]) == (20, 20)
     assert names["query posts"] == 1

@@ -37,12 +37,10 @@ from shared.models.post import NewPost
 from shared.models.user import NewUser, User, UserChanges
 from shared.platform.database.container import Container, Operation
 from shared.platform.database.refusals import BatchRefused, ConditionFailed
-from shared.platform.deliveries.delivery import keep_failure
 from shared.platform.errors import DatabaseUnavailable, NoProgress, VersionMismatch
 from shared.platform.http.callers import BackEnd
 from shared.platform.models import Item
 from shared.propagation import users as propagation_users
-from shared.propagation.change_feeds import POSTS_CHANGE_FEED
 from shared.transactions.batches import remove_item
 from tests.blog import Blog, EmulatorThread
 from tests.interleaved import Interleaved
@@ -208,18 +206,6 @@ async def test_what_another_process_writes_later_is_erased(blog: Blog, world: Wo
     await respond(blog.stored, late, world.other)
     await blog.drain()
     await world.assert_erased()
-
-
-async def test_a_post_that_was_deleted_before_loses_its_name(blog: Blog, world: World) -> None:
-    """Versions before the deletion of users kept the name on the tombstone."""
-    tombstone = {"title": "", "content": "", "ttl": 1_000, "type": "tombstone", "version": 2}
-    await blog.posts.create(a_post(world.user) | tombstone)
-
-    await delete_user(blog.users, world.user["id"])
-    await blog.handle_users(await blog.changes(blog.users))
-
-    tombstones = [item for item in await blog.all_items(blog.posts) if item["type"] == "tombstone"]
-    assert {item["userUsername"] for item in tombstones if item["userId"] == world.user["id"]} == {""}
 
 
 async def test_an_item_that_is_deleted_after_the_query_does_not_keep_the_others(blog: Blog, world: World) -> None:
@@ -414,20 +400,6 @@ async def test_a_damaged_reservation_keeps_no_name_in_the_failures(blog: Blog, w
 
     [failure] = await blog.all_items(blog.failures)
     assert failure["error"] == {"type": "ItemDamaged", "message": "deletion of a user: see the log"}
-
-
-async def test_texts_of_the_user_leave_the_failures_of_earlier_versions(blog: Blog, world: World) -> None:
-    change = {"id": "p", "postId": "p", "userId": world.user["id"], "content": TEXT}
-    await keep_failure(blog.failures, POSTS_CHANGE_FEED, change, ValueError("a fault"))
-    [failure] = await blog.all_items(blog.failures)
-    assert TEXT not in str(failure)
-    await blog.failures.replace(failure | {"change": change}, etag=failure["_etag"])
-
-    await delete_user(blog.users, world.user["id"])
-    await blog.drain()
-
-    [failure] = await blog.all_items(blog.failures)
-    assert failure["change"] is None
 
 
 async def test_a_rebuild_erases_items_whose_version_is_ahead(blog: Blog, world: World) -> None:

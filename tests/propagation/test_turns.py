@@ -160,7 +160,7 @@ async def test_posts_that_always_fail_neither_end_the_turns_nor_hide(blog: Blog)
         blog.posts,
         "batch",
         refuse=lambda: PartitionFull("full"),
-        when=lambda post_id, operations: post_id in failing and operations[0][0] == "patch",
+        when=lambda post_id, operations: post_id in failing and operations[-1][0] == "patch",
     )
     stored = replace(blog.stored, posts=unwritable)
 

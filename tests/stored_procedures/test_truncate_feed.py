@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from shared.data.posts import FRONT_PAGE_LENGTH
+from shared.data.front_page import FRONT_PAGE_LENGTH
 from shared.models.post import short_form
 from shared.platform.models import Item
 from tests.blog import STORED_PROCEDURES, Blog

@@ -11,8 +11,7 @@ from shared.errors import PostNotFound
 from shared.models.like import Like
 from shared.platform.database.client import connect
 from shared.platform.database.container import Container, patch_of
-from shared.platform.database.refusals import BatchRefused, ConditionFailed, ItemMissing
-from shared.platform.errors import DatabaseUnavailable
+from shared.platform.database.refusals import ItemMissing
 from shared.platform.models import Item
 from shared.transactions.batches import add_item, remove_item
 from tests.blog import Blog, lagging
@@ -23,13 +22,6 @@ from tests.items import a_comment, a_like, a_post, a_user
 @pytest.fixture
 async def post(blog: Blog) -> Item:
     return await blog.posts.create(a_post(a_user()))
-
-
-async def test_a_batch_that_is_always_refused_is_not_retried_forever(blog: Blog, post: Item) -> None:
-    posts = Interleaved(blog.posts, "batch", refuse=lambda: BatchRefused(0, ConditionFailed()), times=20)
-
-    with pytest.raises(DatabaseUnavailable):
-        await add_item(posts, a_like(post, a_user()))
 
 
 async def test_concurrent_deletions_in_two_processes_decrement_the_count_once(blog: Blog, post: Item) -> None:

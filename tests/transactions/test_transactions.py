@@ -19,7 +19,7 @@ from shared.platform.database.client import connect
 from shared.platform.database.container import Container
 from shared.platform.database.refusals import ItemExists
 from shared.platform.deliveries.pacing import Pace
-from shared.platform.errors import VersionMismatch
+from shared.platform.errors import ItemDamaged, VersionMismatch
 from shared.platform.http.callers import BackEnd
 from shared.platform.models import Item, Resource, edit_of
 from shared.propagation.rename import rename_items
@@ -231,35 +231,36 @@ async def test_concurrent_likes_of_one_user_count_once_and_a_new_one_after_an_un
     assert await blog.counts(post) == (0, 1)
 
 
-@pytest.mark.parametrize("counts", [{}, {"commentCount": None, "likeCount": None}])
-async def test_writes_add_missing_counts_to_a_post(
-    blog: Blog, transactions: Transactions, counts: dict[str, None]
-) -> None:
-    """A V1 post has no counts, and JavaScript stores NaN as null."""
+async def test_the_counts_of_a_v1_post_start_at_zero(blog: Blog, transactions: Transactions) -> None:
     reader = a_user()
-    bare = {
-        name: value for name, value in a_post(reader).items() if name not in ("commentCount", "likeCount", "version")
-    }
-    post = await blog.posts.create(bare | counts)
-    comment = a_comment(post, reader)
-    await blog.posts.create(comment)  # not counted
+    counts = ("commentCount", "likeCount", "version")
+    post = await blog.posts.create({name: value for name, value in a_post(reader).items() if name not in counts})
 
-    assert await remove_item(blog.posts, post["id"], comment["id"], "comment")
-    assert await transactions.add(blog.posts, a_like(post, reader))
+    await transactions.add(blog.posts, a_comment(post, reader))
+    await transactions.add(blog.posts, a_like(post, reader))
 
-    assert await blog.counts(post) == (0, 1)
+    assert await blog.counts(post) == (1, 1)
+    assert (await _read(blog, post))["version"] == 2
 
 
-@pytest.mark.parametrize("version", [None, "7"])
-async def test_a_version_that_is_not_a_number_is_replaced(
-    blog: Blog, transactions: Transactions, version: str | None
-) -> None:
-    post, reader = await _post(blog, version=version), a_user()
+@pytest.mark.parametrize("damage", [{"commentCount": None}, {"commentCount": -1}, {"version": None}, {"version": "7"}])
+async def test_a_comment_on_a_post_that_cannot_be_counted_is_refused(blog: Blog, damage: dict[str, object]) -> None:
+    post, reader = await _post(blog, **damage), a_user()
 
-    assert await transactions.add(blog.posts, a_like(post, reader))
+    with pytest.raises(ItemDamaged):
+        await blog.stored.transactions.add(blog.posts, a_comment(post, reader))
 
-    assert await blog.counts(post) == (0, 1)
-    assert (await _read(blog, post))["version"] == 1
+    assert await blog.items_of(post) == [post]
+
+
+async def test_a_removal_that_would_make_a_count_negative_is_refused(blog: Blog) -> None:
+    post, reader = await _post(blog), a_user()
+    comment = await blog.posts.create(a_comment(post, reader))  # not counted
+
+    with pytest.raises(ItemDamaged):
+        await remove_item(blog.posts, post["id"], comment["id"], "comment")
+
+    assert await blog.posts.read(comment["id"], post["id"]) is not None
 
 
 async def test_a_removal_does_not_find_an_item_without_a_type(blog: Blog, transactions: Transactions) -> None:

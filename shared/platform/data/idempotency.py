@@ -1,7 +1,7 @@
 """Idempotency: the IDs of new items, and one record per command with a key, written in the command's transaction.
 
-A record is in the logical partition of the item that its command creates, and expires after 24 hours. It holds a
-fingerprint of the request, and the properties with which a retry finds or restores the first result.
+A record is in the logical partition of the item that its command creates, and expires after 24 hours. Its fingerprint
+tells a retry from another request with the same key.
 """
 
 from __future__ import annotations
@@ -30,14 +30,13 @@ def new_id(kind: str, idempotency_key: str | None, *scope: str) -> str:
     return str(uuid.uuid5(_NAMESPACE, "\n".join((kind, *scope, idempotency_key))))
 
 
-def idempotency_record(command_id: str, request: RequestModel, result: Item, **partition: str) -> Item:
+def idempotency_record(command_id: str, request: RequestModel, **partition: str) -> Item:
     """Return the record of a command; `partition` is its partition key, by property name."""
     return {
         "id": f"idempotency:{command_id}",
         "type": TYPE,
         **partition,
         "fingerprint": hashlib.sha256(request.model_dump_json().encode()).hexdigest()[:32],
-        "result": result,
         "ttl": TTL_S,
     }
 

@@ -69,26 +69,19 @@ async def read_page(
 
     The container needs a composite index of `type`, `creationDate` and `id`, all descending.
 
-    One query for `limit` + 1 items; the extra one shows whether there is another page. Another query follows if all
-    items are so damaged that no cursor can name their position.
+    One query for `limit` + 1 items; the extra one shows whether there is another page.
     """
-    offset = 0
-    while True:
-        rows = await in_order(
-            container,
-            resource,
-            partition_key,
-            *types,
-            limit=limit + 1,
-            cursor=cursor,
-            offset=offset,
-            oldest_first=oldest_first,
-        )
-        after = cursor_after(rows[:limit]) if len(rows) > limit else None
-        page = Page(without_damaged(resource, rows[:limit]), after)
-        if page.items or page.next_cursor or len(rows) <= limit:
-            return page
-        offset += limit
+    rows = await in_order(
+        container,
+        resource,
+        partition_key,
+        *types,
+        limit=limit + 1,
+        cursor=cursor,
+        oldest_first=oldest_first,
+    )
+    after = cursor_after(rows[:limit]) if len(rows) > limit else None
+    return Page(without_damaged(resource, rows[:limit]), after)
 
 
 def cursor_after(rows: list[Item]) -> Cursor | None:
@@ -123,10 +116,9 @@ async def in_order(
     *types: str,
     limit: int,
     cursor: Cursor | None,
-    offset: int = 0,
     oldest_first: bool = False,
 ) -> list[Item]:
-    """Return at most `limit` items of `types` in one logical partition, `offset` items after `cursor`: one query.
+    """Return at most `limit` items of `types` in one logical partition, after `cursor`: one query.
 
     They are ordered by type, then newest first; with `oldest_first`, the reverse. Only an order that starts with the
     filtered property reads no index entries of other types
@@ -142,7 +134,7 @@ async def in_order(
         parameters |= {"date": cursor.creation_date, "id": cursor.id}
     return await container.query(
         f"SELECT {resource.projection()} FROM c WHERE {of_types}{after}"  # noqa: S608 - constants
-        f"ORDER BY c.type {order}, c.creationDate {order}, c.id {order} OFFSET {offset} LIMIT @limit",
+        f"ORDER BY c.type {order}, c.creationDate {order}, c.id {order} OFFSET 0 LIMIT @limit",
         parameters,
         partition_key=partition_key,
         page_size=limit,

@@ -25,7 +25,6 @@ from shared.platform.database.refusals import (
 from shared.platform.database.scope import nested_scope
 from shared.platform.database.sdk_gaps import (
     copied,
-    is_addressable,
     keeping_session,
     key_in,
     require_addressable,
@@ -33,7 +32,7 @@ from shared.platform.database.sdk_gaps import (
     retry_conflicts,
 )
 from shared.platform.database.sessions import Session, SessionNotConfirmed
-from shared.platform.models import Item
+from shared.platform.models import Item, is_item_id
 
 # One operation of a transactional batch, as the SDK takes it: name, arguments, options.
 Operation = tuple[str, tuple[Any, ...]] | tuple[str, tuple[Any, ...], dict[str, Any]]
@@ -61,10 +60,10 @@ class Container:
     async def read(self, item_id: str, partition_key: str) -> Item | None:
         """One point read. Returns None if the item does not exist.
 
-        If no URL can carry the ID, a batch reads it, whatever type its partition key has: a repair needs the item.
+        If no URL can carry the ID, a batch reads it: a repair needs the item.
         """
-        if not is_addressable(item_id):
-            return await _only_item(self._batch(partition_key, [("read", (item_id,))]))
+        if not is_item_id(item_id):
+            return await self.read_latest(item_id, partition_key)
         try:
             return await self.in_session(
                 partition_key, lambda: self.proxy.read_item(item_id, partition_key), ItemMissing
@@ -77,7 +76,11 @@ class Container:
 
         The primary replica serves batches, even those that only read. Any other replica can lag.
         """
-        return await _only_item(self.batch(partition_key, [("read", (item_id,))]))
+        try:
+            [item] = await self.batch(partition_key, [("read", (item_id,))])
+        except BatchRefused:
+            return None
+        return item
 
     async def create(self, item: Item, *, post_trigger: str | None = None) -> Item:
         """One write. Raises ItemExists."""
@@ -125,9 +128,7 @@ class Container:
         Returns the item after each operation, empty for a deletion.
         """
         require_text(partition_key)
-        return await self._batch(partition_key, operations)
 
-    async def _batch(self, partition_key: str, operations: Sequence[Operation]) -> list[Item]:
         async def attempt() -> list[dict[str, Any]]:
             with keeping_session(self.proxy):
                 return await self.proxy.execute_item_batch(copied(operations), partition_key)
@@ -213,15 +214,6 @@ class Container:
         """Return a feed range per physical partition. Two requests once per process; the SDK caches the result."""
         with database_errors(container=self.proxy.id):
             return [feed_range async for feed_range in self.proxy.read_feed_ranges()]
-
-
-async def _only_item(batch: Awaitable[list[Item]]) -> Item | None:
-    """Return the item that a batch reads, or None if it does not exist."""
-    try:
-        [item] = await batch
-    except BatchRefused:
-        return None
-    return item
 
 
 def patch_of(values: Mapping[str, object], **increments: int) -> list[dict[str, Any]]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -20,28 +19,17 @@ from shared.platform import telemetry
 from shared.platform.database.refusals import ConcurrentWrite, database_errors
 from shared.platform.database.retries import CONFLICT_RETRIES, CONFLICT_WAIT_S
 from shared.platform.errors import DatabaseUnavailable, RequestRefused
+from shared.platform.models import is_item_id
 
 Result = TypeVar("Result")
 
-# The SDK quotes an ID and sends it as the last part of a path (_base.py, GetPathFromLink). "." and ".." are then cut
-# off with the part before them (yarl), and "/" and "\\" divide the ID. The path does not match its signature, or
-# names another item or the container. The service does not find an ID that ends with a space (401;
-# CosmosItemIdEncodingTestsBase.cs of azure-cosmos-dotnet-v3), and the SDK creates none with "?" or "#". Control
-# characters are not allowed (https://learn.microsoft.com/azure/cosmos-db/concepts-limits#per-item-limits).
-_ADDRESSABLE = re.compile(r"(?!\.{1,2}\Z)[^/\\?#\x00-\x1f\x7f]*[^/\\?#\x00-\x20\x7f]")
 
-
-def is_addressable(item_id: str) -> bool:
-    """Return whether a URL can carry the ID. If not, only batches and queries reach the item.
+def require_addressable(item_id: str) -> None:
+    """Raise RequestRefused for an ID whose URL would address something else.
 
     Until the SDK sends every ID that the service accepts (test_item_ids.py).
     """
-    return _ADDRESSABLE.fullmatch(item_id) is not None
-
-
-def require_addressable(item_id: str) -> None:
-    """Raise RequestRefused for an ID whose URL would address something else."""
-    if not is_addressable(item_id):
+    if not is_item_id(item_id):
         raise RequestRefused(f"no URL can carry the ID {item_id!r}")
 
 

@@ -17,7 +17,7 @@ from shared.platform.models import Item
 class ChangeFeed:
     """The change feed of `container`, and `function`, which handles it.
 
-    Functions with the same leases share the changes, so a second function of a container needs `leases` of its own.
+    Its leases start with the name of the container. Functions with the same leases would share the changes.
     """
 
     function: str
@@ -27,12 +27,10 @@ class ChangeFeed:
     kept: tuple[str, ...] = ("id", "type", "_etag", "_ts")
     # What a change is if the text of its error can be private; nothing for other changes.
     private: Callable[[Item], str] = lambda _change: ""
-    # The start of the IDs of its leases; the name of the container if it is empty.
-    leases: str = ""
 
     @property
     def lease_prefix(self) -> str:
-        return f"{self.leases or self.container}-"
+        return f"{self.container}-"
 
 
 def change_feed_trigger(app: func.FunctionApp | func.Blueprint, feed: ChangeFeed, leases: str) -> Callable[..., Any]:

@@ -22,7 +22,6 @@ from shared.platform.database.container import Container, patch_of
 from shared.platform.database.refusals import ItemExists, ItemMissing
 from shared.platform.database.retries import ENTRY_ATTEMPTS
 from shared.platform.database.scope import request_scope
-from shared.platform.database.sdk_gaps import is_addressable
 from shared.platform.deliveries.change_feed import ChangeFeed
 from shared.platform.deliveries.concurrency import for_each
 from shared.platform.errors import (
@@ -33,7 +32,7 @@ from shared.platform.errors import (
     NoProgress,
     RequestRefused,
 )
-from shared.platform.models import Item, now
+from shared.platform.models import Item, is_item_id, now
 
 # These end the whole delivery, and the host repeats it. Any other error belongs to one change.
 DATABASE_ERRORS = (DatabaseThrottled, DatabaseUnavailable)
@@ -106,7 +105,7 @@ async def handle_each(
     async def handle_one(change: Item) -> None:
         try:
             try:
-                if not is_addressable(change["id"]):
+                if not is_item_id(change["id"]):
                     raise RequestRefused("no URL can carry its ID; create it again with another one")
                 await handle(change)
             except DATABASE_ERRORS:

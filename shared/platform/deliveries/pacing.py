@@ -59,7 +59,7 @@ class Pace:
         self._over_s: float | None = None
         self._idle = asyncio.Event()
         self._slots = asyncio.Semaphore(TRANSACTIONS_AT_ONCE)
-        self._turn = asyncio.Lock()
+        self._starting = asyncio.Lock()
         self._running: set[Scope] = set()
         self._next_s = 0.0
         self._interval_s = FIRST_S
@@ -82,7 +82,7 @@ class Pace:
         """
         estimate_ru = items * self._ru_per_item
         async with self._slots:
-            async with self._turn:
+            async with self._starting:
                 if not is_repetition:
                     await self._require_turn()
                 while (wait_s := self._wait_s()) > 0:  # noqa: ASYNC110 - a 429 can prolong it

@@ -8,7 +8,6 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Final
-from urllib.parse import urlsplit
 
 import azure.functions as func
 from opentelemetry.trace import Span
@@ -23,7 +22,6 @@ from shared.platform.errors import (
     AppError,
     DatabaseUnavailable,
     InternalReason,
-    MalformedRequest,
     NotAuthenticated,
     NotFound,
 )
@@ -114,22 +112,19 @@ class Endpoint:
 
     def refuse(self, error: Exception, request: func.HttpRequest) -> func.HttpResponse:
         """Return the response to a request that failed."""
-        return _problem(error, request)
+        return problem_response(error, path_of(request))
 
     async def _run(
         self, handler: Handler, request: func.HttpRequest, request_id: str, recorded: Span, scope: Scope
     ) -> func.HttpResponse:
-        started, function, has_valid_host = time.perf_counter(), handler.__name__, _has_valid_host(request)
+        started, function = time.perf_counter(), handler.__name__
         try:
             problem = dict[str, str]()
-            if not has_valid_host:
-                raise MalformedRequest("The Host header is invalid.")
             async with deadline(REQUEST_DEADLINE_S):
                 response = await self.respond(handler, request, scope)
         except Exception as error:  # noqa: BLE001 - the edge: maps every failure to a response
             _log_failure(error, function=function, request_id=request_id)
-            # A subclass may need a valid URL.
-            response = (self.refuse if has_valid_host else _problem)(error, request)
+            response = self.refuse(error, request)
             problem = {"problem": problem_of(error).code}
         self._add_headers(response, request, scope)
         charge_ru, status = round(scope.request_units, 2), response.status_code
@@ -174,22 +169,14 @@ def endpoint_of(function: Callable[..., Any]) -> Endpoint:
 
 
 def path_of(request: func.HttpRequest) -> str:
-    """The path of the request's URL, encoded, even if the host in it is invalid."""
-    return _ORIGIN.sub("", str(request.url), count=1).partition("?")[0]
+    """The path of the request's URL, encoded. The host in it can be invalid, so that urlsplit would fail."""
+    return str(request.url)[len(origin_of(request)) :].partition("?")[0]
 
 
-def _problem(error: Exception, request: func.HttpRequest) -> func.HttpResponse:
-    return problem_response(error, path_of(request))
-
-
-def _has_valid_host(request: func.HttpRequest) -> bool:
-    """Whether the URL, which contains the Host header, can be split. Hosts differ in which headers they accept."""
-    try:
-        url = urlsplit(str(request.url))
-        _ = url.port
-    except ValueError:
-        return False
-    return url.netloc.isascii()
+def origin_of(request: func.HttpRequest) -> str:
+    """The scheme and host of the request's URL."""
+    found = _ORIGIN.match(str(request.url))
+    return found[0] if found else ""
 
 
 def _log_failure(error: Exception, **fields: Any) -> None:

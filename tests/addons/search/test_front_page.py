@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from playwright.async_api import Browser, expect
 
-from shared.data.posts import FRONT_PAGE_LENGTH
+from shared.data.front_page import FRONT_PAGE_LENGTH
 from tests.addons.web.browser.person import Person
 from tests.addons.web.deliveries import feed_has
 from tests.addons.web.pages import Site

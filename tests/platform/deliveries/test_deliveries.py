@@ -1,4 +1,4 @@
-"""Deliveries of any app: whose leases a function uses, and what is kept of a change that fails."""
+"""Deliveries of any app: what is kept of a change that fails."""
 
 from __future__ import annotations
 
@@ -12,12 +12,6 @@ from shared.propagation.change_feeds import USERS_CHANGE_FEED
 from tests.blog import Blog
 
 FEED = ChangeFeed("on_events_changed", "events", partition_key="id")
-
-
-def test_a_second_function_of_a_container_can_have_leases_of_its_own() -> None:
-    other = ChangeFeed("on_events_counted", "events", partition_key="id", leases="counts")
-
-    assert (FEED.lease_prefix, other.lease_prefix) == ("events-", "counts-")
 
 
 async def test_a_failure_and_the_log_name_what_is_damaged(blog: Blog, caplog: pytest.LogCaptureFixture) -> None:

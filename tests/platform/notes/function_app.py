@@ -63,7 +63,7 @@ async def create_note(call: Call[NewNote]) -> Response:
     notes, shelf, key = await open_container("notes"), call.path["shelf"], call.idempotency_key
     note_id = new_id("note", key, shelf)
     note: Item = {"id": note_id, "type": "note", "shelf": shelf, "text": call.body.text, "creationDate": now()}
-    record = idempotency_record(note_id, call.body, {}, shelf=shelf) if key else None
+    record = idempotency_record(note_id, call.body, shelf=shelf) if key else None
     try:
         note = await create_recorded(notes, note, record, shelf)
     except ItemExists:
