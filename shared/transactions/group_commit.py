@@ -38,7 +38,7 @@ class _Command:
     record: Item | None
     traceparent: str = field(default_factory=current_traceparent)
     # While the command waits: the group that it has to write, or none if another command has written it.
-    turn: asyncio.Future[list[_Command]] | None = None
+    group: asyncio.Future[list[_Command]] | None = None
     # What the group's batch did for this command. None: nothing, so the command writes itself.
     outcome: Item | Exception | None = None
     # The scope of the group's batch, and the command's share of it.
@@ -95,19 +95,19 @@ class GroupCommit:
                 self._hand_on(post)
                 raise
             return [command, *self._next(post, GROUP_LIMIT - 1)]
-        command.turn = asyncio.get_running_loop().create_future()
+        command.group = asyncio.get_running_loop().create_future()
         self._waiting[post].append(command)
         try:
-            return await command.turn
+            return await command.group
         except asyncio.CancelledError:
-            if not command.turn.cancelled() and (group := command.turn.result()):  # canceled before it could write
+            if not command.group.cancelled() and (group := command.group.result()):  # canceled before it could write
                 self._waiting[post].extendleft(reversed(group[1:]))
                 self._hand_on(post)
             raise
 
     @contextmanager
     def _writing(self, post: _Post) -> Iterator[None]:
-        """Hand on the turn when the block ends, or earlier if it takes longer than a write should."""
+        """Let the next command write when the block ends, or earlier if it takes longer than a write should."""
         timer = asyncio.get_running_loop().call_later(self._overlap_after_s, self._hand_on, post)
         try:
             yield
@@ -119,8 +119,8 @@ class GroupCommit:
     def _hand_on(self, post: _Post) -> None:
         """Let the first waiting command write for all that wait."""
         group = self._next(post, GROUP_LIMIT)
-        if group and (turn := group[0].turn):
-            turn.set_result(group)
+        if group and (waiting := group[0].group):
+            waiting.set_result(group)
         else:
             del self._waiting[post]
 
@@ -128,7 +128,7 @@ class GroupCommit:
         waiting, group = self._waiting[post], list[_Command]()
         while waiting and len(group) < limit:
             command = waiting.popleft()
-            if command.turn is not None and not command.turn.done():  # done: canceled
+            if command.group is not None and not command.group.done():  # done: canceled
                 group.append(command)
         return group
 
@@ -147,8 +147,8 @@ class GroupCommit:
             pass
         finally:
             for command in commands[1:]:
-                if command.turn is not None and not command.turn.done():
-                    command.turn.set_result([])
+                if command.group is not None and not command.group.done():
+                    command.group.set_result([])
 
 
 async def _write(posts: Container, post_id: str, commands: Sequence[_Command]) -> None:
