@@ -18,7 +18,7 @@ from cosmos_emulator.documents.replace import replace
 from cosmos_emulator.reads import entry_access, entry_lookup, order_by
 from cosmos_emulator.reads.entry_lookup import KeptLookups
 from cosmos_emulator.reads.execution import PagedQuery
-from cosmos_emulator.reads.paging import PageLimits, complete_at_once
+from cosmos_emulator.reads.paging import PageLimits, complete_at_once, decode_continuation
 from cosmos_emulator.reads.query_text import QueryText, parse_query
 from cosmos_emulator.reads.slices import Slice, slices_of_key
 from cosmos_emulator.store.account import Account, Container
@@ -223,7 +223,7 @@ def _paged(container: Container, text: QueryText, slices: list[Slice], page_size
         query = PagedQuery(
             text, container.definition.indexing, ChargeModel("service-2026"), lenient_order_by=True, lookups=lookups
         )
-        page, _ = complete_at_once(query.page(slices, continuation, PageLimits(page_size)))
+        page, _ = complete_at_once(query.page(slices, decode_continuation(continuation), PageLimits(page_size)))
         rows += [row.decode() for row in page.rows]
         continuation = page.continuation
         if continuation is None:

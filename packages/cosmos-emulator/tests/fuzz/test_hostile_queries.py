@@ -131,7 +131,7 @@ def _explained(text: str, parameters: Mapping[str, Json]) -> None:
         apart = [orjson.dumps(row) for item in items for row in compiled.rows(item)]
         assert is_fickle(text) or apart == all_rows(text, parameters), "rows() and run() differ"
         for item in items:
-            assert not compiled.matches(item) or all(one.matches(item) for one in served), "an index would lose a match"
+            assert not compiled.matches(item) or all(one.test([item]) for one in served), "an index would lose a match"
 
 
 def test_a_condition_its_negation_and_non_booleans_partition_the_items(rounds: FuzzRounds) -> None:

@@ -79,5 +79,5 @@ def test_filtering_by_the_analysis_loses_no_match(condition: Condition, items: l
     found = filter_predicates(query, {})
     for item in items:
         if compiled.matches(item):
-            assert all(predicate.matches(item) for predicate in found)
+            assert all(predicate.test([item]) for predicate in found)
             assert pinned is None or any(oracle.same(item.get("a", oracle.UNDEFINED), known) for known in pinned)

@@ -92,7 +92,7 @@ class PartitionOperations:
                 lenient_order_by=settings.lenient_order_by,
                 clock=settings.clock,
             )
-            page, _ = complete_at_once(query.page(slices, continuation, PageLimits(page_size)))
+            page, _ = complete_at_once(query.page(slices, decode_continuation(continuation), PageLimits(page_size)))
         self.reads_ru += page.charge_ru
         return Page([json_text.parse(row) for row in page.rows], page.continuation)
 

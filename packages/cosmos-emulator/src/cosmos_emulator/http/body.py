@@ -16,8 +16,6 @@ MAX_READ_BYTES: Final = 16 * 1024 * 1024
 
 async def read_body(http: web.BaseRequest) -> bytes:
     """Return the decompressed body. Raises 400 and 413."""
-    if not http.body_exists:
-        return b""
     try:
         body = await http.read()
     except web.HTTPRequestEntityTooLarge as error:

@@ -118,11 +118,6 @@ class CosmosServer:
             h.DATE: formatdate(self._gateway.settings.clock(), usegmt=True),
             **answer.headers,
         }
-        if h.SESSION_TOKEN in headers:
-            # A page of the service is of one partition: .NET and Java fail on several tokens (SessionContainer.java).
-            tokens = headers[h.SESSION_TOKEN].split(",")
-            headers[h.SESSION_TOKEN] = tokens[0]
-            headers[h.PARTITIONS] = ",".join(token.partition(":")[0] for token in tokens)
         if not answer.names_owner:
             headers.pop(h.CONTENT_PATH, None)
         location = f"{http.scheme}://{http.host}{http.raw_path}"

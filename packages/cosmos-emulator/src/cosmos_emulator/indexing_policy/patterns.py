@@ -48,7 +48,7 @@ def leaf_indexed(node: PatternNode | None, inherited: bool) -> bool:
 
 def path_indexed(root: PatternNode, path: Path) -> bool:
     """Return whether a scalar at this path is indexed."""
-    node, inherited = root, subtree_indexed(root, False)
+    node, inherited = root, bool(root.subtree)
     for step in path:
         if step not in node.children:
             return inherited

@@ -36,12 +36,6 @@ class Answer:
     charge_ru: float = 0.0
     names_owner: bool = True
 
-    @property
-    def partitions(self) -> list[str]:
-        """The ids of the physical partitions that the operation used, from the session tokens."""
-        tokens = self.headers.get(h.SESSION_TOKEN)
-        return [] if tokens is None else [token.partition(":")[0] for token in tokens.split(",")]
-
 
 def resource_answer(
     status: int, resource: Resource, *, charge_ru: float = 1.0, body: JsonObject | None = None
@@ -75,6 +69,7 @@ def partition_headers(container: Container, partition: Partition, served_lsn: in
         h.SESSION_TOKEN: f"{partition.id}:{partition.session_version}#{lsn}",
         h.LSN: str(lsn),
         h.PARTITION_KEY_RANGE_ID: partition.id,
+        h.PARTITIONS: partition.id,
         h.ALT_CONTENT_PATH: header_text(container.alt_link),
         h.CONTENT_PATH: container.rid,
         h.CURRENT_WRITE_QUORUM: "3",
@@ -97,9 +92,13 @@ def refusals_of(container: Container, partition: Partition, served_lsn: int | No
 
 
 def slices_headers(container: Container, slices: list[Slice]) -> dict[str, str]:
-    """Return the session headers of slices: the first partition's, with all session tokens."""
-    headers = [partition_headers(container, one.partition, one.lsn) for one in slices]
-    return {**headers[0], h.SESSION_TOKEN: ",".join(each[h.SESSION_TOKEN] for each in headers)}
+    """Return the headers of the first slice's partition, with the ids of all partitions.
+
+    A page of the service is of one partition: .NET and Java fail on several session tokens (SessionContainer.java).
+    """
+    headers = partition_headers(container, slices[0].partition, slices[0].lsn)
+    headers[h.PARTITIONS] = ",".join(one.partition.id for one in slices)
+    return headers
 
 
 @lru_cache(maxsize=1024)

@@ -6,7 +6,7 @@ import base64
 import time
 from asyncio import CancelledError
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 from urllib.parse import quote
@@ -60,13 +60,13 @@ _EXECUTION_INFO: Final = {
 
 @dataclass(slots=True)
 class _Asked:
-    """A request for a page, which begins at `start`; `resumed` is what an earlier page left, if it was kept."""
+    """A request for a page, which begins at a token; `resumed` is what an earlier page left, if it was kept."""
 
     request: Request
     container: Container
     text: QueryText
     slices: list[Slice]
-    start: str | None
+    start: JsonObject = field(default_factory=dict)
     resumed: Unfinished | None = None
 
     @property
@@ -138,11 +138,11 @@ async def _asked(request: Request, container: Container) -> _Asked:
     except MovesToWorker:
         container.open()
         text, slices = await request.gateway.run(parse, is_long=True, reads=True)
-    asked = _Asked(request, container, text, at_replicas(request, slices), request.headers.get(h.CONTINUATION))
-    if asked.start:
-        token = decode_continuation(asked.start)
+    asked = _Asked(request, container, text, at_replicas(request, slices))
+    if h.CONTINUATION in request.headers:
+        token = decode_continuation(request.headers[h.CONTINUATION])
         asked.resumed = request.unfinished.take(token.get("query"), asked.identity)
-        asked.start = _page_start(token, asked.start)
+        asked.start = _page_start(token)
     return asked
 
 
@@ -173,10 +173,10 @@ async def _in_thread(asked: _Asked) -> tuple[QueryPage, Unfinished | None]:
     return found
 
 
-def _page_start(token: JsonObject, continuation: str) -> str | None:
-    """Return the continuation with which the page began to which a token belongs, if any. Raises 400."""
-    start = token.get("page", continuation)
-    if start is not None and not isinstance(start, str):
+def _page_start(token: JsonObject) -> JsonObject:
+    """Return the token with which the page began to which a token belongs. Raises 400."""
+    start = token.get("page", token)
+    if not isinstance(start, dict):
         raise malformed_continuation()
     return start
 

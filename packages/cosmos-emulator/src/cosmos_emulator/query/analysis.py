@@ -53,10 +53,6 @@ class Predicate:
     ignore_case: bool
     test: Test = field(compare=False, repr=False)
 
-    def matches(self, item: dict[str, Json]) -> bool:
-        """Return whether an item meets the condition."""
-        return self.test([item])
-
 
 class ItemReader:
     """Recognizes paths of the item, and constants. `alias` is the item's, or None."""
@@ -66,7 +62,7 @@ class ItemReader:
         scope = Scope(slots={} if self.alias is None else {self.alias: ITEM_SLOT})
         context = Context(parameters)
         set_dialect(dialect, context)
-        self._compiler = ExpressionCompiler(context, scope, _no_subquery)
+        self.compiler = ExpressionCompiler(context, scope, _no_subquery)
 
     def path(self, node: Expression) -> Path | None:
         """Return the property names of an item's path, otherwise None."""
@@ -89,14 +85,10 @@ class ItemReader:
         if any(isinstance(part, dependent) for part in syntax.walk(node)):
             return None
         try:
-            evaluate = self._compiler.compile(node)
+            evaluate = self.compiler.compile(node)
         except CosmosError:  # a function of the container, or an aggregate
             return None
         return evaluate if isinstance(evaluate, Constant) else None
-
-    def test(self, node: Expression) -> Test:
-        """Compile a test of the item."""
-        return self._compiler.test(node)
 
 
 def _no_subquery(_query: Query) -> Rows:
@@ -223,23 +215,23 @@ def _conjuncts(node: Expression) -> tuple[Expression, ...]:
 def _predicates(node: Expression, reader: ItemReader) -> Iterator[Predicate]:
     match node:
         case syntax.Binary(operator=operator, left=left, right=right) if operator in _RANGES:
-            yield from _comparison(operator, left, right, node, reader)
-            yield from _comparison(MIRRORED[operator], right, left, node, reader)
+            found = _comparison(operator, left, right, node, reader)
+            yield from found or _comparison(MIRRORED[operator], right, left, node, reader)
         case syntax.Between(value=value, low=low, high=high):
             yield from _comparison(">=", value, low, syntax.Binary(">=", value, low), reader)
             yield from _comparison("<=", value, high, syntax.Binary("<=", value, high), reader)
         case syntax.In(value=value, choices=choices):
             path, values = reader.path(value), _constants(choices, reader)
             if path and values is not None:
-                yield Predicate(path, "IN", tuple(values), False, reader.test(node))
+                yield Predicate(path, "IN", tuple(values), False, reader.compiler.test(node))
         case FunctionCall(name="IS_DEFINED", arguments=(argument,)):
             if path := reader.path(argument):
-                yield Predicate(path, "IS_DEFINED", (), False, reader.test(node))
+                yield Predicate(path, "IS_DEFINED", (), False, reader.compiler.test(node))
         case FunctionCall(name=name) if name in _TEXT_FUNCTIONS:
             yield from _text_predicate(node, reader)
         case syntax.Property():
             if path := reader.path(node):
-                yield Predicate(path, "=", (True,), False, reader.test(node))
+                yield Predicate(path, "=", (True,), False, reader.compiler.test(node))
         case syntax.Logical(operator="OR"):
             yield from _alternatives(node, reader)
 
@@ -253,15 +245,16 @@ def _alternatives(node: syntax.Logical, reader: ItemReader) -> Iterator[Predicat
     for path in dict.fromkeys(path for path in paths if path):
         values = _pinned(node, reader, path)
         if values is not None:
-            yield Predicate(path, "IN", tuple(values), False, reader.test(node))
+            yield Predicate(path, "IN", tuple(values), False, reader.compiler.test(node))
 
 
 def _comparison(
     operator: str, subject: Expression, other: Expression, node: Expression, reader: ItemReader
-) -> Iterator[Predicate]:
+) -> list[Predicate]:
     path = reader.path(subject)
-    if path and (value := reader.constant(other)) is not UNDEFINED:
-        yield Predicate(path, _RANGES[operator], (value,), False, reader.test(node))
+    if not path or (value := reader.constant(other)) is UNDEFINED:
+        return []
+    return [Predicate(path, _RANGES[operator], (value,), False, reader.compiler.test(node))]
 
 
 def _text_predicate(node: FunctionCall, reader: ItemReader) -> Iterator[Predicate]:
@@ -270,7 +263,7 @@ def _text_predicate(node: FunctionCall, reader: ItemReader) -> Iterator[Predicat
     path, part = reader.path(node.arguments[0]), reader.constant(node.arguments[1])
     ignore_case = reader.constant(node.arguments[2]) if len(node.arguments) == 3 else False
     if path and type(part) is str and type(ignore_case) is bool:
-        yield Predicate(path, _TEXT_FUNCTIONS[node.name], (part,), ignore_case, reader.test(node))
+        yield Predicate(path, _TEXT_FUNCTIONS[node.name], (part,), ignore_case, reader.compiler.test(node))
 
 
 def order_by_paths(query: Query) -> list[tuple[Path, bool]] | None:

@@ -26,7 +26,6 @@ from cosmos_emulator.reads.paging import (
     ItemPosition,
     PageLimits,
     Steps,
-    decode_continuation,
     encode_continuation,
     has_token_at_end,
     malformed_continuation,
@@ -86,10 +85,9 @@ class PagedQuery:
         return sum(one.items.count_up_to(one.scope, LONG_SCAN) for one in slices) >= LONG_SCAN
 
     def page(
-        self, slices: list[Slice], continuation: str | None, limits: PageLimits, resumed: UnfinishedQuery | None = None
+        self, slices: list[Slice], token: JsonObject, limits: PageLimits, resumed: UnfinishedQuery | None = None
     ) -> Steps[tuple[QueryPage, UnfinishedQuery | None]]:
-        """Return the next page, and the rest of a query that can be resumed. Raises 400 for another's continuation."""
-        token = decode_continuation(continuation)
+        """Return the next page, and the rest of a query that can be resumed. Raises 400 for another's token."""
         matches = self._compiled.matcher() if self._filtered and self._searcher is not None else None
         page = QueryPage(self._served)
         reading = Reading(page, slices, token, replace(limits), self._access, self._searcher, matches)
@@ -125,10 +123,9 @@ class PagedQuery:
         cut_item, cut = _cut(reading.token, compiled.joins)
         done: tuple[Slice, StoredItem] | None = None  # the last completed item
         joined: ItemRows | None
-        is_full = False
         for one, chunk in reading.chunks(start):
             for item in chunk:
-                if is_full:
+                if limits.is_full:
                     page.continuation = _streaming_token(_position(done, start))
                     return
                 joined = None
@@ -148,7 +145,6 @@ class PagedQuery:
                             page.continuation = _streaming_token(_position(done, start), item, joined)
                             return
                         page.rows.append(text)
-                        is_full = limits.is_full
                 except OutOfTime:
                     token = _streaming_token(_position(done, start), item, joined)
                     if token == encode_continuation(reading.token or {"start": True}):
@@ -162,7 +158,7 @@ class PagedQuery:
                         page.continuation = _streaming_token(_position(done, start))
                         return
             yield
-        if is_full and not self._filtered and not compiled.joins and has_token_at_end(reading.slices):
+        if limits.is_full and not self._filtered and not compiled.joins and has_token_at_end(reading.slices):
             page.continuation = _streaming_token(_position(done, start))
 
     def _order(self, reading: Reading) -> Steps[None]:

@@ -71,25 +71,22 @@ def complete_at_once(steps: Steps[T]) -> T:
 
 @dataclass(slots=True)
 class PageLimits:
-    """Limits of a page: rows, 4 MB, 5 s (concepts-limits)."""
+    """Limits of a page: rows, 4 MB, 5 s (concepts-limits). `is_full` is whether it has its maximum number of rows."""
 
     max_rows: int
     rows: int = 0
     size_bytes: int = 0
+    is_full: bool = False
     deadline: float = field(default_factory=lambda: time.monotonic() + MAX_PAGE_S)
 
     def admit(self, size_bytes: int) -> bool:
         """Count a row if it fits; the first always does."""
-        if self.rows and (self.rows >= self.max_rows or self.size_bytes + size_bytes > MAX_PAGE_BYTES):
+        if self.is_full or (self.rows and self.size_bytes + size_bytes > MAX_PAGE_BYTES):
             return False
         self.rows += 1
         self.size_bytes += size_bytes
+        self.is_full = self.rows >= self.max_rows
         return True
-
-    @property
-    def is_full(self) -> bool:
-        """Whether the page has its maximum number of rows."""
-        return self.rows >= self.max_rows
 
     @property
     def is_late(self) -> bool:

@@ -38,7 +38,6 @@ from cosmos_emulator.query import (
 from cosmos_emulator.query.errors import evaluation_error
 from cosmos_emulator.search.functions import SearchFunctions
 from cosmos_emulator.search.plan import planned_search
-from cosmos_emulator.search.queries import Order as SearchOrder
 from cosmos_emulator.search.queries import Search, search_of, without_order
 from cosmos_emulator.store.items import Clock
 
@@ -70,16 +69,11 @@ class QueryText:
         """Compile the query, without the ORDER BY of a search. Raises 400."""
         query, resume = self.query, self.resume
         features: QueryFeatures | None = self.features
-        if self.search_order is not None:
+        if self.search is not None and self.search.order is not None:
             query, features, resume = without_order(query), None, None
         return compile_query(
             query, self.parameters, udfs, features=features, dialect=self.dialect, resume=resume, clock=clock
         )
-
-    @property
-    def search_order(self) -> SearchOrder | None:
-        """The ORDER BY of a search."""
-        return None if self.search is None else self.search.order
 
     def ranges(self, definition: PartitionKeyDefinition) -> list[JsonObject]:
         """Return the EPK ranges of all matches (azure-cosmos query_execution_info.py)."""
@@ -89,6 +83,7 @@ class QueryText:
         self, definition: PartitionKeyDefinition, supported_features: set[str], *, in_one_partition: bool = False
     ) -> JsonObject:
         """Return the plan for a client that merges ranges."""
+        order = None if self.search is None else self.search.order
         return query_plan(
             self.query,
             self.parameters,
@@ -97,9 +92,7 @@ class QueryText:
             _hasher(definition),
             in_one_partition=in_one_partition,
             dialect=self.dialect,
-            search=None
-            if self.search_order is None
-            else planned_search(self.query, self.parameters, self.search_order, supported_features),
+            search=None if order is None else planned_search(self.query, self.parameters, order, supported_features),
         )
 
     def served_predicates(self, policy: IndexingPolicy) -> list[Predicate]:

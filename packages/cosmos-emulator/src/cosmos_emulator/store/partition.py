@@ -291,8 +291,7 @@ class Partition:
 
     @property
     def indexes(self) -> tuple[StoredIndex, ...]:
-        """The complete indexes."""
-        _ = self.lsn  # loads them
+        """The complete indexes, once `lsn` has opened the file."""
         return self._indexes.usable
 
     def want_index(self, definition: IndexDefinition) -> None:

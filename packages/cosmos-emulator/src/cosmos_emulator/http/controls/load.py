@@ -50,15 +50,13 @@ class LoadHistory:
 
     def record(self, answer: Answer) -> None:
         """Count a response, unless it names no partition."""
-        container = answer.headers.get(h.CONTENT_PATH)
-        if container is None:
+        if h.PARTITIONS not in answer.headers:
             return
+        container, partitions = answer.headers[h.CONTENT_PATH], answer.headers[h.PARTITIONS].split(",")
         now = int(self._clock())
         if not self._seconds or self._seconds[-1].number != now:
             self._seconds.append(Second(now))
         loads = self._seconds[-1].loads
-        full = answer.headers.get(h.PARTITION_KEY_RANGE_ID)  # of a throttled request, which has no session token
-        partitions = answer.partitions or ([] if full is None else [full])
         for partition in partitions:
             load = loads.setdefault((container, partition), PartitionLoad())
             load.charge_ru += answer.charge_ru / len(partitions)
