@@ -190,6 +190,8 @@ async def test_item_responses_carry_session_and_routing_headers(raw: RawClient, 
         range_id, lsn = response.headers["x-ms-documentdb-partitionkeyrangeid"], response.headers["lsn"]
         assert response.headers["x-ms-session-token"] == f"{range_id}:-1#{lsn}"
     assert read.headers["x-ms-session-token"] == written.headers["x-ms-session-token"]
+    await raw.create_item({"id": "b", "pk": "p"})
+    assert (await raw.read_item("a")).headers["x-ms-item-lsn"] == written.headers["lsn"]
 
 
 @pytest.mark.parametrize(("level", "status"), [("Eventual", 200), ("session", 200), ("STRONG", 400), ("Odd", 400)])

@@ -43,7 +43,7 @@ async def test_a_definition_is_completed_with_defaults(raw: RawClient, database:
 
     completed = (await raw.send("POST", "/dbs/db/colls", kind="colls", link="dbs/db", body=body)).json
 
-    assert completed["partitionKey"] == {"paths": ["/a/b"], "kind": "Hash", "version": 1}
+    assert completed["partitionKey"] == {"paths": ["/a/b"], "kind": "Hash"}
     assert completed["defaultTtl"] == 60
     assert completed["indexingPolicy"]["includedPaths"] == [{"path": "/*"}]
     assert completed["indexingPolicy"]["excludedPaths"] == [{"path": '/"_etag"/?'}]
@@ -187,6 +187,17 @@ async def test_a_partition_key_version_can_have_its_name_in_java(
 
     assert (created.status, replaced.status) == (201, 200)
     assert [one.json["partitionKey"]["version"] for one in (created, replaced)] == [version, version]
+
+
+async def test_a_partition_key_without_a_version_is_the_same_as_version_1(
+    raw: RawClient, database: DatabaseProxy
+) -> None:
+    omitted, named = ({"id": "c", "partitionKey": {"paths": ["/a"], **version}} for version in ({}, {"version": 1}))
+    await raw.send("POST", "/dbs/db/colls", kind="colls", link="dbs/db", body=omitted)
+
+    for body in (named, omitted):
+        replaced = await raw.send("PUT", "/dbs/db/colls/c", kind="colls", link="dbs/db/colls/c", body=body)
+        assert replaced.json["partitionKey"] == {"kind": "Hash", **body["partitionKey"]}
 
 
 @pytest.mark.parametrize(("kind", "version"), [("Hash", "V3"), ("Hash", "2"), ("Hash", 3), ("MultiHash", "V1")])

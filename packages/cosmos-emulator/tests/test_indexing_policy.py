@@ -40,6 +40,7 @@ def refusal(document: Document) -> str:
         None,
         {},
         {"indexingMode": "consistent", "automatic": True},
+        {"automatic": False},
         {"indexingMode": "Consistent"},
         {"includedPaths": [{"path": "/*"}]},
         {"includedPaths": [{"path": "/", "indexes": [{"kind": "Hash", "dataType": "String"}]}]},

@@ -92,7 +92,9 @@ def completed(body: JsonObject, *, is_new: bool = True) -> JsonObject:
     definition = PartitionKeyDefinition.parse(key, strict=is_new)
     _unique_keys(filled["uniqueKeyPolicy"], strict=is_new)
     if isinstance(key, dict):
-        filled["partitionKey"] = {**key, "kind": definition.kind, "version": definition.version}
+        # The service omits version 1 if the client did (azure-sdk-for-rust, cosmos_items.rs, v1_container_item_crud).
+        version: JsonObject = {"version": definition.version} if "version" in key or definition.version == 2 else {}
+        filled["partitionKey"] = {**key, "kind": definition.kind, **version}
     filled["conflictResolutionPolicy"] = _conflict_resolution(filled["conflictResolutionPolicy"])
     _log_retention_s(filled.get("changeFeedPolicy"))
     if "ttlPropertyPath" in filled and "defaultTtl" not in filled:

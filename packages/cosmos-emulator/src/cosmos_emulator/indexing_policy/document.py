@@ -53,7 +53,8 @@ def complete_document(document: Mapping[str, Json], mode: IndexingMode) -> dict[
     """Return the policy with the service's defaults.
 
     By default, all paths are included and `_etag` is excluded. `/` becomes `/*`. Drops older clients' `indexes` of
-    included paths (azure-sdk-for-python, sdk/cosmos/azure-cosmos/tests/test_crud_container.py).
+    included paths (azure-sdk-for-python, sdk/cosmos/azure-cosmos/tests/test_crud_container.py). A consistent index is
+    `automatic` (azure-sdk-for-rust, cosmos_containers.rs, container_crud_simple).
     """
     included, excluded = path_entries(document, "includedPaths"), path_entries(document, "excludedPaths")
     if mode == "consistent":
@@ -63,7 +64,7 @@ def complete_document(document: Mapping[str, Json], mode: IndexingMode) -> dict[
             excluded = [*excluded, {"path": ETAG}]
     completed: dict[str, Json] = {
         "indexingMode": mode,
-        "automatic": document.get("automatic", mode == "consistent"),
+        "automatic": mode == "consistent" or document.get("automatic", False),
         "includedPaths": [*included],
         "excludedPaths": [*excluded],
     }

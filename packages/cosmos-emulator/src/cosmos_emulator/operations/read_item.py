@@ -25,7 +25,7 @@ async def handle(request: Request) -> Answer:
     headers = partition_headers(container, target.partition, lsn)
     if result.item is None or result.status == 304:
         return Answer(result.status, b"", headers, result.charge_ru)
-    headers[h.ETAG] = result.item.etag
+    headers |= {h.ETAG: result.item.etag, h.ITEM_LSN: str(result.item.lsn)}
     body = result.item.body if request.flag(h.EXCLUDE_SYSTEM_PROPERTIES) else _with_links(result.item, container)
     return Answer(result.status, body, headers, result.charge_ru)
 

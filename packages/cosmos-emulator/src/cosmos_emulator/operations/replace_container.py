@@ -11,16 +11,12 @@ from cosmos_emulator.messages.answer import Answer, resource_answer
 from cosmos_emulator.messages.request import Request
 from cosmos_emulator.operations.container_bodies import container_body
 from cosmos_emulator.operations.resource_requests import check_if_match
+from cosmos_emulator.partitioning.partition_keys import PartitionKeyDefinition
 from cosmos_emulator.search.policies import check_unchanged
 
 # terraform-provider-azurerm#27692 (a key without a version), azure-sdk-for-python#40070 (unique keys)
 _FIXED: Final = {
     "id": (400, "The id of a container cannot be changed."),
-    "partitionKey": (
-        400,
-        "Document collection partition key cannot be changed. Send the same definition; without a version, it has "
-        "version 1.",
-    ),
     "uniqueKeyPolicy": (
         403,
         "The unique index cannot be modified. Send the same uniqueKeyPolicy, or delete the container and create it "
@@ -44,6 +40,12 @@ async def handle(request: Request) -> Answer:
     if (index and index.text) != (container.definition.source and container.definition.source.text):
         raise CosmosError(400, "The definition of a global secondary index cannot be changed.")
     body |= {name: present[name] for name in PROPERTIES if name in present}
+    if PartitionKeyDefinition.parse(body["partitionKey"]) != container.definition.partition_key:
+        raise CosmosError(
+            400,
+            "Document collection partition key cannot be changed. Send the same definition; without a version, it has "
+            "version 1.",
+        )
     for name, (status, message) in _FIXED.items():
         if body[name] != present[name]:
             raise CosmosError(status, message)

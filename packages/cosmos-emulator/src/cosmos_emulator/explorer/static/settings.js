@@ -76,7 +76,7 @@ function described({offerThroughput, offerAutopilotSettings}) {
 function facts({partitionKey, defaultTtl, uniqueKeyPolicy, globalSecondaryIndexDefinition: source, _etag, _rid}, throughput) {
   const unique = (uniqueKeyPolicy?.uniqueKeys ?? []).map(({paths}) => paths.join(", ")).join("; ");
   const entries = {
-    "Partition key": `${partitionKey.paths.join(", ")} (${partitionKey.kind}, version ${partitionKey.version})`,
+    "Partition key": `${partitionKey.paths.join(", ")} (${partitionKey.kind}, version ${partitionKey.version ?? 1})`,
     Throughput: throughput,
     "Time to live": defaultTtl === undefined || defaultTtl === null ? "off" : defaultTtl === -1 ? "on, per item" : `${defaultTtl} s`,
     "Unique keys": unique || "none",
