@@ -17,7 +17,7 @@ Document = dict[str, Any]
 
 def policy(included: list[str], excluded: list[str], *, key: str = "/pk", **rest: Any) -> IndexingPolicy:
     document = {"includedPaths": paths(included), "excludedPaths": paths(excluded), **rest}
-    return IndexingPolicy.parse(document, [key])
+    return IndexingPolicy(document, [key])
 
 
 def paths(texts: list[str]) -> list[Document]:
@@ -26,7 +26,7 @@ def paths(texts: list[str]) -> list[Document]:
 
 def refusal(document: Document) -> str:
     with pytest.raises(CosmosError) as refused:
-        IndexingPolicy.parse(document, ["/pk"])
+        IndexingPolicy(document, ["/pk"])
     assert refused.value.status == 400
     return refused.value.message
 
@@ -48,7 +48,7 @@ def refusal(document: Document) -> str:
     ],
 )
 def test_a_policy_is_completed_with_defaults(document: Document | None) -> None:
-    assert IndexingPolicy.parse(document, ["/pk"]).document == {
+    assert IndexingPolicy(document, ["/pk"]).document == {
         "indexingMode": "consistent",
         "automatic": True,
         "includedPaths": [{"path": "/*"}],
@@ -77,7 +77,7 @@ def test_composite_and_spatial_indexes_are_returned_unchanged() -> None:
         "compositeIndexes": [[{"path": "/a", "order": "ascending"}, {"path": "/b", "order": "descending"}]],
     }
 
-    completed = IndexingPolicy.parse(given, ["/pk"]).document
+    completed = IndexingPolicy(given, ["/pk"]).document
 
     assert {key: completed[key] for key in given} == given
 
@@ -85,25 +85,25 @@ def test_composite_and_spatial_indexes_are_returned_unchanged() -> None:
 def test_a_completed_document_parses_to_itself() -> None:
     completed = policy(["/a/?"], ["/*"]).document
 
-    assert IndexingPolicy.parse(completed, ["/pk"]).document == completed
+    assert IndexingPolicy(completed, ["/pk"]).document == completed
 
 
 def test_parsing_does_not_modify_the_document() -> None:
     given: Document = {"includedPaths": [{"path": "/", "indexes": []}]}
 
-    IndexingPolicy.parse(given, ["/pk"])
+    IndexingPolicy(given, ["/pk"])
 
     assert given == {"includedPaths": [{"path": "/", "indexes": []}]}
 
 
 def test_a_policy_that_only_new_containers_cannot_have_is_still_read() -> None:
-    stored = IndexingPolicy.parse({"indexingMode": "none", "automatic": True}, ["/pk"]).document
+    stored = IndexingPolicy({"indexingMode": "none", "automatic": True}, ["/pk"]).document
 
     assert stored["automatic"] is True
 
 
 def test_mode_none_has_no_paths() -> None:
-    assert IndexingPolicy.parse({"indexingMode": "none"}, ["/pk"]).document == {
+    assert IndexingPolicy({"indexingMode": "none"}, ["/pk"]).document == {
         "indexingMode": "none",
         "automatic": False,
         "includedPaths": [],
@@ -193,7 +193,7 @@ def test_more_paths_than_the_limit_are_rejected() -> None:
 
     accepted = policy(["/*", *names[:700]], names[700:1499]).document
 
-    assert IndexingPolicy.parse(accepted, ["/pk"]).document == accepted
+    assert IndexingPolicy(accepted, ["/pk"]).document == accepted
     assert "at most 1500" in refusal({"includedPaths": paths(["/*", *names])})
 
 
@@ -272,7 +272,7 @@ def test_the_more_precise_path_wins(path: Path, indexed: bool) -> None:
 @pytest.mark.parametrize("path", [("id",), ("_ts",)])
 def test_id_and_timestamp_are_always_indexed_except_in_mode_none(path: Path) -> None:
     assert policy([], ["/*"]).indexes(path)
-    assert not IndexingPolicy.parse({"indexingMode": "none"}, ["/pk"]).indexes(path)
+    assert not IndexingPolicy({"indexingMode": "none"}, ["/pk"]).indexes(path)
 
 
 def test_a_partition_key_is_indexed_only_if_the_policy_includes_it() -> None:
@@ -298,7 +298,7 @@ ITEM: Document = {
 
 
 def test_the_terms_of_an_item_are_its_leaves_and_containers() -> None:
-    terms = IndexingPolicy.parse(None, ["/pk"]).terms(ITEM)
+    terms = IndexingPolicy(None, ["/pk"]).terms(ITEM)
 
     assert terms.leaves == {
         ("id",): ["1"],
@@ -323,13 +323,13 @@ def test_only_containers_of_indexed_leaves_count() -> None:
 
 
 def test_a_partition_key_of_id_adds_no_unit() -> None:
-    assert IndexingPolicy.parse(None, ["/id"]).terms({"id": "1"}).units == 2
-    assert IndexingPolicy.parse(None, ["/pk"]).terms({"id": "1"}).units == 3
-    assert IndexingPolicy.parse(None, ["/id", "/pk"]).terms({"id": "1"}).units == 3
+    assert IndexingPolicy(None, ["/id"]).terms({"id": "1"}).units == 2
+    assert IndexingPolicy(None, ["/pk"]).terms({"id": "1"}).units == 3
+    assert IndexingPolicy(None, ["/id", "/pk"]).terms({"id": "1"}).units == 3
 
 
 def test_mode_none_has_no_terms() -> None:
-    terms = IndexingPolicy.parse({"indexingMode": "none"}, ["/pk"]).terms(ITEM)
+    terms = IndexingPolicy({"indexingMode": "none"}, ["/pk"]).terms(ITEM)
 
     assert (terms.units, terms.timestamp) == (0, None)
 
@@ -410,13 +410,13 @@ def test_a_single_order_needs_an_index_on_its_path() -> None:
 
 
 def test_a_query_without_an_order_needs_no_index() -> None:
-    assert IndexingPolicy.parse({"indexingMode": "none"}, ["/pk"]).serves_order_by([])
+    assert IndexingPolicy({"indexingMode": "none"}, ["/pk"]).serves_order_by([])
 
 
 def test_mode_none_serves_no_order() -> None:
     unindexed: Document = {"indexingMode": "none", "compositeIndexes": [paths(["/a", "/b"])]}
 
-    assert not IndexingPolicy.parse(unindexed, ["/pk"]).serves_order_by(ordered("a", "b"))
+    assert not IndexingPolicy(unindexed, ["/pk"]).serves_order_by(ordered("a", "b"))
 
 
 def test_a_composite_path_can_be_nested_and_end_in_a_wildcard() -> None:

@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, AsyncExitStack
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Final, Self
 
 from aiohttp import web
@@ -78,7 +77,7 @@ class CosmosEmulator:
 
     async def __aenter__(self) -> Self:
         async with AsyncExitStack() as stack:
-            directory = self._data_directory(stack)
+            directory = self.settings.data_dir or stack.enter_context(temporary_directory())
             account = self._open_account(current_directory(directory))
             stack.push_async_callback(lambda: (self._controls or account).close())
             remove_leftovers(directory)
@@ -99,14 +98,8 @@ class CosmosEmulator:
             self._stack = stack.pop_all()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self._stack.aclose()
-
-    def _data_directory(self, stack: AsyncExitStack) -> Path:
-        directory = self.settings.data_dir
-        return directory if directory is not None else stack.enter_context(temporary_directory())
 
     def _open_account(self, directory: Path, *, replaces: Account | None = None) -> Account:
         days = self.settings.continuous_backup_days

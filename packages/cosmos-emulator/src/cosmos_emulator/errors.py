@@ -32,8 +32,8 @@ OWNER_MISSING = 1003
 class CosmosError(Exception):
     """A failed operation, as clients of the service see it.
 
-    `details` are added to the body, such as `additionalErrorInfo`. By default, `charge_ru` follows from the status.
-    With `is_document`, the message is the JSON that clients see instead of `{"Errors": [message]}`.
+    `details` are added to the body, such as `additionalErrorInfo`. With `is_document`, the message is the JSON that
+    clients see instead of `{"Errors": [message]}`.
     """
 
     def __init__(
@@ -43,7 +43,6 @@ class CosmosError(Exception):
         *,
         sub_status: int = 0,
         details: Mapping[str, Any] | None = None,
-        charge_ru: float | None = None,
         retry_after_ms: int | None = None,
         is_document: bool = False,
     ) -> None:
@@ -52,7 +51,6 @@ class CosmosError(Exception):
         self.message = message
         self.sub_status = sub_status
         self.details = dict(details or {})
-        self.charge_ru = charge_ru
         self.retry_after_ms = retry_after_ms
         self.is_document = is_document
         self.headers: dict[str, str] = {}  # of the partition that refused the operation

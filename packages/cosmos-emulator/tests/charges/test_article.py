@@ -44,8 +44,8 @@ POST = {**POST_V1, "userUsername": NAME, "commentCount": 20, "likeCount": 50}
 COUNTED_POST = {**POST, "commentCount": 21, "_ts": SYSTEM["_ts"] + 1}
 SHORT_POST = {**POST, "content": SUMMARY}
 
-posts = IndexingPolicy.parse(None, ["/postId"])
-users_v1 = IndexingPolicy.parse(None, ["/id"])
+posts = IndexingPolicy(None, ["/postId"])
+users_v1 = IndexingPolicy(None, ["/id"])
 
 
 def loaded(model: ChargeModel, partitions: int, items: float, item: Document) -> float:
@@ -177,11 +177,11 @@ def test_a_policy_limited_to_queried_paths_makes_writes_cheaper(
 ) -> None:
     model = ChargeModel()
 
-    assert model.create(item, IndexingPolicy.parse(None, [key])) == pytest.approx(default_ru, abs=0.006)
-    assert model.create(item, IndexingPolicy.parse(tuned, [key])) == pytest.approx(tuned_ru, abs=0.006)
+    assert model.create(item, IndexingPolicy(None, [key])) == pytest.approx(default_ru, abs=0.006)
+    assert model.create(item, IndexingPolicy(tuned, [key])) == pytest.approx(tuned_ru, abs=0.006)
 
 
 def test_a_patch_of_the_comment_count_costs_a_rewrite_of_the_post() -> None:
-    tuned = IndexingPolicy.parse(POSTS, ["/postId"])
+    tuned = IndexingPolicy(POSTS, ["/postId"])
 
     assert ChargeModel().patch(POST, COUNTED_POST, 1, tuned) == pytest.approx(13.21, abs=0.01)

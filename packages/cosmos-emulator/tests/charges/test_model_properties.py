@@ -15,10 +15,10 @@ model = ChargeModel()
 
 policies = st.sampled_from(
     [
-        IndexingPolicy.parse(None, ["/pk"]),
-        IndexingPolicy.parse(None, ["/id"]),
-        IndexingPolicy.parse({"indexingMode": "none"}, ["/pk"]),
-        IndexingPolicy.parse(
+        IndexingPolicy(None, ["/pk"]),
+        IndexingPolicy(None, ["/id"]),
+        IndexingPolicy({"indexingMode": "none"}, ["/pk"]),
+        IndexingPolicy(
             {"includedPaths": [{"path": "/a/*"}, {"path": "/b/?"}], "excludedPaths": [{"path": "/*"}]},
             ["/pk"],
         ),
@@ -88,7 +88,7 @@ def test_a_larger_item_never_costs_less_to_read(one: int, other: int, profile: A
 
 @given(documents, policies)
 def test_indexing_is_never_cheaper_than_not_indexing(item: Document, policy: IndexingPolicy) -> None:
-    unindexed = IndexingPolicy.parse({"indexingMode": "none"}, ["/pk"])
+    unindexed = IndexingPolicy({"indexingMode": "none"}, ["/pk"])
 
     assert model.create(item, unindexed) <= model.create(item, policy)
 

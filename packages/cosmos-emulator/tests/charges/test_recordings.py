@@ -15,7 +15,7 @@ CENT = 0.0051
 SMALL_BYTES = 400
 
 model = ChargeModel("service-2026")
-policy = IndexingPolicy.parse(None, ["/pk"])
+policy = IndexingPolicy(None, ["/pk"])
 
 Document = dict[str, Any]
 
@@ -165,7 +165,7 @@ def test_a_point_read_matches_the_published_sizes(size_kb: float, charge_ru: flo
 
 
 def test_a_write_without_indexes_costs_the_published_charge_of_its_size() -> None:
-    unindexed = IndexingPolicy.parse({"indexingMode": "none"}, ["/pk"])
+    unindexed = IndexingPolicy({"indexingMode": "none"}, ["/pk"])
 
     assert model.create(document(14), unindexed) == pytest.approx(4.95, abs=CENT)
     assert model.create(document(14), unindexed, size_bytes=64 * 1024) == pytest.approx(22.67)

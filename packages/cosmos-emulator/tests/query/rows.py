@@ -4,18 +4,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
 from cosmos_emulator.errors import CosmosError
-from cosmos_emulator.query import compile_query, parse
+from cosmos_emulator.query import CompiledQuery, compile_query, parse
 
 
 def rows(
     text: str, items: Iterable[dict[str, Any]] = (), parameters: dict[str, Any] | None = None, udfs: Any = None
 ) -> list[Any]:
     return list(compile_query(parse(text), parameters or {}, udfs).run(items))
+
+
+def ordered_rows(query: CompiledQuery, items: Iterable[dict[str, Any]], after: Any = None) -> Iterator[Any]:
+    """Return the rows of a query with a plain ORDER BY, each with its position, after a position."""
+    found = query.ordered_rows(after, sys.maxsize)
+    found.add(items)
+    return found.finished()
 
 
 def value(expression: str, item: dict[str, Any] | None = None, /, **parameters: Any) -> list[Any]:

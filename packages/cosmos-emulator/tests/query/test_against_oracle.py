@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.query import oracle
 from tests.query.oracle import Condition, Item
-from tests.query.rows import rows
+from tests.query.rows import ordered_rows, rows
 
 KEYS = st.lists(
     st.tuples(st.sampled_from(oracle.FIELDS), st.booleans()), min_size=1, max_size=2, unique_by=lambda key: key[0]
@@ -104,7 +104,7 @@ def test_ordered_pages_return_all_rows(
     pages: list[Any] = []
     position: OrderPosition | None = None
     while True:
-        page = list(compile_query(query, {}).run_ordered(items, position))[:page_size]
+        page = list(ordered_rows(compile_query(query, {}), items, position))[:page_size]
         if not page:
             break
         pages += [row for row, _ in page]

@@ -8,7 +8,7 @@ import pytest
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.query import OrderPosition, compile_query, parse
 from cosmos_emulator.query.complex_order import complex_key
-from tests.query.rows import refusal, rows
+from tests.query.rows import ordered_rows, refusal, rows
 
 MEMBERS = {"null": None, "false": False, "true": True, "cosmosNumber": 1234, "cosmosString": "asdfasdfasdfasdfasdfasdf"}
 
@@ -81,10 +81,10 @@ def test_ties_are_in_the_order_of_creation_in_the_direction_of_the_first_key(key
     items = [{"n": n, "_rid": rid, "k": 0} for n, rid in enumerate(rids)]
     query = compile_query(parse(f"SELECT VALUE c.n FROM c ORDER BY {keys}"), {})
 
-    everything = list(query.run_ordered(items[::-1]))
+    everything = list(ordered_rows(query, items[::-1]))
 
     assert [row for row, _ in everything] == expected
-    assert [row for row, _ in query.run_ordered(items, everything[0][1])] == expected[1:]
+    assert [row for row, _ in ordered_rows(query, items, everything[0][1])] == expected[1:]
 
 
 def test_order_by_requires_a_path() -> None:
@@ -102,7 +102,7 @@ def _paged(text: str, page_size: int) -> list[Any]:
     collected: list[Any] = []
     position: OrderPosition | None = None
     while True:
-        page = compile_query(parse(text), {}).run_ordered(ITEMS, position)
+        page = ordered_rows(compile_query(parse(text), {}), ITEMS, position)
         taken = [pair for pair, _ in zip(page, range(page_size), strict=False)]
         if not taken:
             return collected
@@ -129,9 +129,9 @@ def test_pages_of_any_size_return_all_rows(text: str, page_size: int) -> None:
 def test_inserts_and_deletes_do_not_shift_pages() -> None:
     text = "SELECT VALUE c.id FROM c ORDER BY c.k"
     items = [{"id": str(n), "_rid": f"rid{n}", "k": n} for n in range(6)]
-    page = list(compile_query(parse(text), {}).run_ordered(items))[:3]
+    page = list(ordered_rows(compile_query(parse(text), {}), items))[:3]
     later = [{"id": "new", "_rid": "rid9", "k": -1}, *items[1:2], *items[3:]]
-    rest = compile_query(parse(text), {}).run_ordered(later, page[-1][1])
+    rest = ordered_rows(compile_query(parse(text), {}), later, page[-1][1])
     assert [row for row, _ in rest] == ["3", "4", "5"]
 
 
@@ -147,4 +147,4 @@ def test_inserts_and_deletes_do_not_shift_pages() -> None:
 )
 def test_a_malformed_position_is_rejected(position: OrderPosition) -> None:
     with pytest.raises(CosmosError, match="malformed"):
-        list(compile_query(parse("SELECT * FROM c ORDER BY c.k"), {}).run_ordered(ITEMS, position))
+        list(ordered_rows(compile_query(parse("SELECT * FROM c ORDER BY c.k"), {}), ITEMS, position))

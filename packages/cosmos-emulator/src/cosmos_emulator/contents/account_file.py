@@ -71,7 +71,7 @@ def _own(resource: Resource) -> JsonObject:
 
 
 def _offer(account: Account, owner: Resource) -> JsonObject:
-    offer = account.offer_of(owner)
+    offer = account.resources.offer_of(owner)
     return {} if offer is None else {"offer": offer.body["content"]}
 
 

@@ -143,7 +143,7 @@ def _indexing(body: JsonObject) -> IndexingPolicy:
         raise CosmosError(400, "The indexing policy must be an object.")
     paths = key["paths"] if isinstance(key, dict) else []
     key_paths = [str(path) for path in paths] if isinstance(paths, list) else []
-    return IndexingPolicy.parse(policy, key_paths, _computed(body), is_planar=_is_planar(body))
+    return IndexingPolicy(policy, key_paths, _computed(body), is_planar=_is_planar(body))
 
 
 def _log_retention_s(policy: Json) -> int | None:

@@ -137,9 +137,7 @@ class CosmosServer:
         return await answer_control(http, self._controls, self._gateway.settings, self._load)
 
     def _refusal(self, error: CosmosError, http: web.BaseRequest, activity_id: str) -> Answer:
-        charge_ru = error.charge_ru
-        if charge_ru is None:
-            charge_ru = self._gateway.charges.refusal(error.status)
+        charge_ru = self._gateway.charges.refusal(error.status)
         headers = dict(error.headers)
         if error.sub_status:
             headers[h.SUB_STATUS] = str(error.sub_status)

@@ -46,8 +46,7 @@ class Throttle:
         try:
             answer = await work()
         except CosmosError as error:
-            charge_ru = self._charges.refusal(error.status) if error.charge_ru is None else error.charge_ru
-            self._spend(owner, partitions, charge_ru)
+            self._spend(owner, partitions, self._charges.refusal(error.status))
             raise
         # Not `partitions`: a query reads fewer if its filter names their keys.
         self._spend(owner, answer.headers[h.PARTITIONS].split(","), answer.charge_ru)
@@ -55,7 +54,7 @@ class Throttle:
 
     def _share(self, container: Container) -> tuple[str, float]:
         for owner in (container.resource, container.database):
-            offer = self._gateway.account.offer_of(owner)
+            offer = self._gateway.account.resources.offer_of(owner)
             if offer is not None:
                 return owner.rid, provisioned_ru_s(offer.body["content"]) / len(container.partitions)
         return container.rid, _SMALLEST_RU_S / len(container.partitions)

@@ -36,6 +36,10 @@ class IndexingPolicy:
         *,
         is_planar: bool = False,
     ) -> None:
+        """Compile a policy; None and `{}` are the default policy. Raises 400 if it is invalid.
+
+        `partition_key_paths` are as in a container's definition, `["/userId"]`.
+        """
         given = document or {}
         self.mode = parse_mode(given)
         self.document = complete_document(given, self.mode)
@@ -46,21 +50,6 @@ class IndexingPolicy:
         self._patterns = build_trie(patterns)
         self.computed = frozenset(computed)
         self._key_units = 0 if list(partition_key_paths) == ["/id"] else 1
-
-    @classmethod
-    def parse(
-        cls,
-        document: Mapping[str, Json] | None,
-        partition_key_paths: Sequence[str],
-        computed: Collection[str] = (),
-        *,
-        is_planar: bool = False,
-    ) -> IndexingPolicy:
-        """Compile a policy; None and `{}` are the default policy. Raises 400 if it is invalid.
-
-        `partition_key_paths` are as in a container's definition, `["/userId"]`.
-        """
-        return cls(document, partition_key_paths, computed, is_planar=is_planar)
 
     def indexes(self, path: Path) -> bool:
         """Return whether a scalar at this path is indexed, so that an index serves a comparison with it."""

@@ -10,7 +10,6 @@ from typing import Final
 from urllib.parse import quote
 
 from cosmos_emulator import json_text
-from cosmos_emulator.definitions import rids
 from cosmos_emulator.errors import CosmosError
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.messages import headers as h
@@ -105,8 +104,3 @@ def slices_headers(container: Container, slices: list[Slice]) -> dict[str, str]:
 def header_text(text: str) -> str:
     """Return a text as a header can have it."""
     return quote(text, safe=_HEADER_TEXT)
-
-
-def range_rid(container: Container, partition: Partition) -> str:
-    """Return the `_rid` of a partition in `pkranges`."""
-    return rids.child_rid(container.rid, rids.RANGE, partition.index)

@@ -31,7 +31,7 @@ async def handle(request: Request) -> Answer:
     """
     account, database = request.gateway.account, request.database
     body = container_body(request)
-    content, shared = offer_content(request.headers), account.offer_of(database)
+    content, shared = offer_content(request.headers), account.resources.offer_of(database)
     index = SecondaryIndexDefinition.parse(body)
     source = None if index is None else _source(account, database, index)
     if index is not None and source is not None:

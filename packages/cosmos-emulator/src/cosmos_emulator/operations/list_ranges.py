@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from cosmos_emulator import json_text
+from cosmos_emulator.definitions import rids
 from cosmos_emulator.json_text import JsonObject
 from cosmos_emulator.messages import headers as h
-from cosmos_emulator.messages.answer import Answer, feed_answer, range_rid
+from cosmos_emulator.messages.answer import Answer, feed_answer
 from cosmos_emulator.messages.request import Request
 from cosmos_emulator.store.account import Container
 from cosmos_emulator.store.partition import Partition
@@ -23,7 +24,7 @@ async def handle(request: Request) -> Answer:
 
 
 def _described(container: Container, partition: Partition) -> JsonObject:
-    rid = range_rid(container, partition)
+    rid = rids.child_rid(container.rid, rids.RANGE, partition.index)
     return {
         "_rid": rid,
         "id": partition.id,

@@ -10,7 +10,7 @@ from typing import Final, cast
 from cosmos_emulator.query.compiler.ordered import OrderedRows, Ordering, OrderPosition, compile_ordering
 from cosmos_emulator.query.compiler.scope import ITEM_SLOT, Context, Frame, Scope, UdfCaller
 from cosmos_emulator.query.compiler.selection import Selection, compile_selection, distinct_rows, set_dialect
-from cosmos_emulator.query.counts import MAX_COUNT, RowCounts, row_counts
+from cosmos_emulator.query.counts import RowCounts, row_counts
 from cosmos_emulator.query.features import QueryFeatures, combining_input, features_of
 from cosmos_emulator.query.parser import parse_condition
 from cosmos_emulator.query.resume import ResumeFilter
@@ -78,7 +78,7 @@ class CompiledQuery:
         self.is_streaming = features.has_from and not features.needs_plan and source is None
         """Whether items yield rows independently."""
         self.is_ordered = ordering is not None and not features.has_distinct and source is None
-        """Whether `run_ordered` works: ORDER BY of items, without groups, aggregates and DISTINCT."""
+        """Whether `ordered_rows` works: ORDER BY of items, without groups, aggregates and DISTINCT."""
         self.joins = len(context.positions)
         """The number of loops in FROM, with which an item can have several rows."""
         self.counts = counts
@@ -164,20 +164,12 @@ class CompiledQuery:
             rows = distinct_rows(rows, memory)
         return self.counts.apply(rows)
 
-    def run_ordered(
-        self, items: Iterable[Item], after: OrderPosition | None = None
-    ) -> Iterator[tuple[Json, OrderPosition]]:
-        """Return the sorted rows, each with the JSON position after which a later call resumes.
+    def ordered_rows(self, after: OrderPosition | None, wanted: int) -> OrderedItems:
+        """Return the sorted rows of items that are added in parts; `wanted` is the most rows to read.
 
         `_rid` orders rows with equal keys. If items change between pages, unchanged rows are neither repeated nor
-        skipped. Raises 400 for another query's position.
+        skipped after the JSON position of a row. Raises 400 for another query's position.
         """
-        rows = self.ordered_rows(after, MAX_COUNT)
-        rows.add(items)
-        return rows.finished()
-
-    def ordered_rows(self, after: OrderPosition | None, wanted: int) -> OrderedItems:
-        """Like `run_ordered`, for items added in parts. `wanted` is the most rows to read."""
         if self._ordering is None or self.features.has_distinct:
             raise ValueError("only a query with a plain ORDER BY has positions")
         rows = OrderedRows(self._ordering, self.counts.skipped, self.counts.taken, after, wanted)

@@ -155,8 +155,8 @@ class _Parser:
         self._expect(closing)
         return items
 
-    def _deeper(self, levels: int = 1) -> None:
-        self._nesting += levels
+    def _deeper(self) -> None:
+        self._nesting += 1
         if self._nesting > MAX_NESTING:
             message = f"The query exceeds the maximum nesting depth of {MAX_NESTING}."
             raise query_error("SC3002", message, self._next.location)

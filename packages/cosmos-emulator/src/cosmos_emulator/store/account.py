@@ -246,7 +246,7 @@ class Account:
             directory.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UnusableData(f"{CANNOT_WRITE.format(directory)} ({error.strerror})") from error
-        self._directory = directory
+        self.directory = directory
         self._clock = clock
         self._log_retention_s = log_retention_s
         self.resources = ResourceTable(directory / ACCOUNT_FILE, durable=durable)
@@ -376,12 +376,8 @@ class Account:
         shared = (one for one in self.containers if one.database.rid == owner)
         return [
             *(one for one in self.containers if one.rid == owner),
-            *(one for one in shared if self.offer_of(one.resource) is None),
+            *(one for one in shared if self.resources.offer_of(one.resource) is None),
         ]
-
-    def offer_of(self, owner: Resource) -> Resource | None:
-        """Return the offer of a database or container, if any."""
-        return self.resources.offer_of(owner)
 
     def replace(self, resource: Resource, body: JsonObject) -> None:
         """Replace a resource's body; its rid and links do not change."""
@@ -412,11 +408,6 @@ class Account:
         """Delete a user with its permissions."""
         self.resources.remove(*self.resources.children("permissions", user.rid), user)
 
-    @property
-    def directory(self) -> Path:
-        """The directory of the account's files."""
-        return self._directory
-
     async def copy_to(self, directory: Path) -> None:
         """Copy the account to an empty directory. No request may run."""
         self.resources.copy_to(directory / ACCOUNT_FILE)
@@ -443,12 +434,12 @@ class Account:
             del self._by_names[container.database.id, container.resource.id]
 
     def _with_offer(self, resource: Resource) -> list[Resource]:
-        offer = self.offer_of(resource)
+        offer = self.resources.offer_of(resource)
         return [resource] if offer is None else [offer, resource]
 
     def _open(self, database: Resource, resource: Resource) -> Container:
         # Hexadecimal: base64 rids can differ only by case, which some file systems ignore.
-        directory = self._directory / (rids.decode(resource.rid) or b"").hex()
+        directory = self.directory / (rids.decode(resource.rid) or b"").hex()
         container = Container(database, resource, directory, self.resources, self._options, self._log_retention_s)
         self._containers[resource.rid] = container
         self._by_names[database.id, resource.id] = container
@@ -457,9 +448,9 @@ class Account:
     def _set_aside_unlisted(self) -> None:
         """Move the directories of unknown containers, such as after an interrupted deletion, but never delete them."""
         known = {container.directory for container in self._containers.values()}
-        for directory in list(self._directory.iterdir()):
+        for directory in list(self.directory.iterdir()):
             if CONTAINER_DIRECTORY.fullmatch(directory.name) and directory not in known and directory.is_dir():
-                target = self._directory / _UNLISTED / directory.name
+                target = self.directory / _UNLISTED / directory.name
                 for number in count(2):
                     if not target.exists():
                         break

@@ -51,7 +51,6 @@ ITEM_OPERATIONS: Final[frozenset[str]] = frozenset(get_args(ItemOperation))
 ITEM_READS: Final = frozenset({"change-feed", "feed", "query", "read"})
 METADATA_OPERATIONS: Final[frozenset[str]] = frozenset(get_args(MetadataOperation))
 RESOURCE_READS: Final[frozenset[str]] = frozenset(get_args(ResourceRead))
-RESOURCE_WRITES: Final[frozenset[str]] = frozenset(get_args(ResourceWrite))
 OPERATION_NAMES: Final[frozenset[str]] = frozenset(get_args(OperationName))
 
 
