@@ -141,7 +141,11 @@ class _Delivery:
             # Added before the write, so that the delivery's other posts compete for the remaining places.
             self.front_page.dates[copy["id"]] = copy["creationDate"]
             self.has_filled_front_page = True
-            await self._write(self.front_page_copies, post, exists=False)
+            try:
+                await self._write(self.front_page_copies, post, exists=False)
+            except Exception:
+                del self.front_page.dates[copy["id"]]  # otherwise it would displace another post
+                raise
 
     async def _write(self, copies: Copies, post: Item, *, exists: bool) -> None:
         if await copies.write(self.short_forms[post["id"]], exists=exists):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,8 +12,8 @@ import pytest
 from shared.data.front_page import FRONT_PAGE_LENGTH
 from shared.data.posts import delete_post, edit_post
 from shared.models.post import PostChanges, short_form
-from shared.platform.database.container import Container, Operation
-from shared.platform.errors import DatabaseThrottled
+from shared.platform.database.container import Container
+from shared.platform.errors import DatabaseThrottled, PartitionFull
 from shared.platform.http.callers import BackEnd
 from shared.platform.models import Item
 from shared.propagation.copies import Copies, FrontPageIndex, trim
@@ -210,24 +209,31 @@ async def test_a_bad_item_goes_to_failures_and_the_others_are_handled(blog: Blog
     assert failure["error"]["type"] == "ValueError"
 
 
+async def test_a_post_that_cannot_enter_a_full_feed_evicts_no_other(blog: Blog, short_front_page: int) -> None:
+    author = await blog.users.create(a_user())
+    *posts, refused = [await blog.posts.create(a_post(author, second=second)) for second in range(short_front_page + 1)]
+    await blog.handle_posts(posts)
+
+    feed = Interleaved(blog.feed, "create", refuse=lambda: PartitionFull("full"))
+    errors = await handle_changed_posts(replace(blog.stored, feed=feed), [refused])
+
+    assert [type(error) for error in errors] == [PartitionFull]
+    assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {post["id"] for post in posts}
+
+
 class Meeting:
     """The creations of the copies of these posts, which different deliveries make, wait for each other."""
 
     def __init__(self, feed: Container, posts: list[Item]) -> None:
         self.awaited = {post["id"] for post in posts}
         self._barrier = asyncio.Barrier(len(posts))
-        self.feed = Interleaved(Interleaved(feed, "create", before=self._create), "batch", before=self._batch)
+        self.feed = Interleaved(feed, "create", before=self._create)
 
     async def _create(self, item: Item, **_: object) -> None:
         if item["id"] in self.awaited:
             self.awaited.remove(item["id"])
             async with asyncio.timeout(10):
                 await self._barrier.wait()
-
-    async def _batch(self, _: str, operations: Sequence[Operation]) -> None:
-        for name, arguments, *_options in operations:
-            if name == "create":
-                await self._create(arguments[0])
 
 
 async def test_concurrent_deliveries_do_not_overfill_a_short_feed(blog: Blog, short_front_page: int) -> None:
