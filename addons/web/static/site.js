@@ -17,7 +17,7 @@ const PARTS = {
 
 deleteDrafts();
 hideDeleted();
-startIdentity(Promise.allSettled(Object.entries(PARTS).map(([needing, name]) => load(needing, name))));
+startIdentity(Promise.all(Object.entries(PARTS).map(([needing, name]) => load(needing, name))));
 
 async function load(needing, name) {
   if (document.querySelector(needing)) await import(name).catch(failed);
@@ -47,5 +47,5 @@ addEventListener("online", () => announce("You are online again."));
 function failed(error) {
   alarm("A part of this page could not be loaded. Reload the page.");
   // The console then shows the cause.
-  throw error;
+  reportError(error);
 }

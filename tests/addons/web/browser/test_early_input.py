@@ -12,6 +12,7 @@ from playwright.async_api import Locator, Route, expect
 from tests.addons.web.browser.conftest import Visit
 from tests.addons.web.browser.person import Person
 from tests.api import Api, Json
+from tests.polling import eventually
 
 pytestmark = pytest.mark.nightly
 
@@ -94,3 +95,5 @@ async def test_a_script_that_does_not_load_is_reported_with_advice(visit: Visit,
     await ada.open("/write" if script == "editor.js" else f"/posts/{post['id']}")
 
     await expect(ada.alert).to_have_text("A part of this page could not be loaded. Reload the page.")
+    # The console shows the cause.
+    await eventually(lambda: any(ada.expected[0] in error for error in ada.log.errors), deadline_s=10)
