@@ -1,6 +1,6 @@
 """Deletions by moderators, and the audit item of each.
 
-The audit item is written before the deletion that it tells of, so no deletion is without one. After a crash, or if
+The audit item is written before the deletion that it tells of, so no deletion is without one. If the deletion fails, or
 somebody else deletes the same item at that moment, an audit item can tell of a deletion that it did not cause. It has
 no content of what is deleted, and expires after a year.
 """

@@ -52,7 +52,7 @@ async def edit_post(
     """C2: a read by the primary and, for a change, a patch of title and content.
 
     The patch keeps concurrent changes of counts and names. Raises PostNotFound, VersionMismatch unless `if_match` has
-    the last edit, and Forbidden if somebody else signs in than the author.
+    the last edit, Forbidden if somebody else signs in than the author, and ItemDamaged if it cannot count the version.
     """
     post = _checked(await posts.read_latest(post_id, post_id), post_id, if_match, by)
     if (post["title"], post["content"]) == (changes.title, changes.content):

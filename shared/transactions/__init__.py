@@ -40,7 +40,10 @@ def transactions(mode: TransactionMode) -> Transactions:
 
 
 async def add_by_procedure(posts: Container, item: Item, record: Item | None = None) -> Item:
-    """One stored procedure (stored_procedures/README.md). It has the same results and errors as `add_item`."""
+    """One stored procedure (stored_procedures/README.md). It has the results and errors of `add_item`.
+
+    It raises no ItemDamaged: a count or version that is not a number counts as 0.
+    """
     procedure, parameters = (
         ("createComment", (item, record)) if item["type"] == Comment.TYPE else ("createLike", (item,))
     )

@@ -48,8 +48,8 @@ async def remove_item(
     """Remove a comment or like (`kind` is its type) and its count; return whether it existed.
 
     A point read and a batch. If the item does not exist, another batch and point read confirm it. Raises
-    PostNotFound, and VersionMismatch unless `if_match` has the item's last edit (a rename changes nothing). After
-    DatabaseUnavailable, the outcome is unknown.
+    PostNotFound, ItemDamaged, and VersionMismatch unless `if_match` has the item's last edit (a rename changes
+    nothing). After DatabaseUnavailable, the outcome is unknown.
     """
     tried = None
     for attempt in range(COMMIT_ROUNDS):

@@ -51,7 +51,7 @@ class GroupCommit:
 
     A command that is alone writes its own batch with `add_item`, in its own task. The commands that arrive meanwhile
     wait, and the first of them writes a batch for all. A command that makes the batch fail writes itself afterward, and
-    so do all commands of the group if the post is missing or has no counts.
+    so do all commands of the group if the post is missing or cannot be counted.
     """
 
     def __init__(self, *, deadline_s: float = COMMIT_DEADLINE_S, overlap_after_s: float = 1.0) -> None:
