@@ -139,7 +139,7 @@ class SecondaryIndexes:
         found = items.get(key, item_id)
         if item is None:
             if found is not None:
-                target.remove(found)
+                items.delete(found)
             return
         try:
             if found is None:

@@ -36,7 +36,7 @@ class MemoryOperations:
         self.performed: list[str] = []
         self._etags = itertools.count(1)
         for document in documents:
-            self.create_document({"pk": "p", **document}, index_action=None)
+            self.create_document({"pk": "p", **document})
         self.performed.clear()
         self._before: dict[str, JsonObject] = copy.deepcopy(self.documents)
 
@@ -66,7 +66,7 @@ class MemoryOperations:
         values = {str(parameter["name"]): parameter["value"] for parameter in parameters}
         return _page(self.queries[text](list(self.documents.values()), values), page_size, continuation)
 
-    def create_document(self, body: JsonObject, *, index_action: str | None) -> JsonObject:
+    def create_document(self, body: JsonObject) -> JsonObject:
         self.performed.append("create")
         if body.get("id") in self.documents:
             raise CosmosError(409, "Resource with specified id or name already exists.")
@@ -158,7 +158,7 @@ def create_with_triggers(
         sent: JsonObject | None = document
         if pre is not None:
             sent = run_pre_trigger("before", pre, document, "Create", operations, bounds)
-        stored = operations.create_document(sent or {}, index_action=None)
+        stored = operations.create_document(sent or {})
         if post is None:
             return stored
         return run_post_trigger("after", post, sent, stored, "Create", operations, bounds)

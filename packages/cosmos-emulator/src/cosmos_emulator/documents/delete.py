@@ -10,7 +10,7 @@ def delete(partition: LogicalPartition, reference: ItemReference, if_match: str 
     """Delete an item (204). Raises 404, 412."""
     item = partition.find(reference)
     check_if_match(item, if_match)
-    partition.remove(item)
+    partition.items.delete(item)
     charge_ru = partition.charges.delete(
         item.document(), partition.container.definition.indexing, size_bytes=len(item.body)
     )

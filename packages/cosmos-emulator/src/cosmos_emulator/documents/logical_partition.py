@@ -62,10 +62,6 @@ class LogicalPartition:
         self.items.update(old, item, stored, self.container.definition.unique_values(stored))
         return item, stored
 
-    def remove(self, item: StoredItem) -> None:
-        """Delete an item."""
-        self.items.delete(item)
-
     def stamped(self, document: JsonObject, number: int) -> tuple[StoredItem, JsonObject]:
         """Return item and document with system properties. Raises 400, 413.
 

@@ -96,9 +96,8 @@ class PartitionOperations:
         self.reads_ru += page.charge_ru
         return Page([json_text.parse(row) for row in page.rows], page.continuation)
 
-    def create_document(self, body: JsonObject, *, index_action: str | None) -> JsonObject:
+    def create_document(self, body: JsonObject) -> JsonObject:
         """Create a document. Raises 409, and 400 without an id or with another key."""
-        _ = index_action  # the indexing policy applies to every item
         with self._target.items.savepoint():
             return self._written(create(self._target, body))
 

@@ -25,26 +25,6 @@ from cosmos_emulator.vocabulary.consistency import STALENESS_PREFIX
 
 RANGE_GONE: Final = 1002
 NEEDS_PLAN: Final = 1004
-_ALL_FEATURES: Final = frozenset(
-    {
-        "Aggregate",
-        "CompositeAggregate",
-        "CountIf",
-        "DCount",
-        "Distinct",
-        "GroupBy",
-        "HybridSearch",
-        "ListAndSetAggregate",
-        "MultipleAggregates",
-        "MultipleOrderBy",
-        "NonStreamingOrderBy",
-        "NonValueAggregate",
-        "OffsetAndLimit",
-        "OrderBy",
-        "Top",
-        "WeightedRankFusion",
-    }
-)
 
 
 def slices_of(request: Request, container: Container) -> list[Slice]:
@@ -88,7 +68,7 @@ def _slices(request: Request, container: Container, text: QueryText) -> list[Sli
     if not is_pinned and not request.flag(h.CROSS_PARTITION):
         raise cross_partition_disabled()
     if _client_must_merge(request, text.features, is_pinned=is_pinned):
-        plan = text.plan(container.definition.partition_key, set(_ALL_FEATURES), in_one_partition=len(slices) == 1)
+        plan = text.plan(container.definition.partition_key, None, in_one_partition=len(slices) == 1)
         raise CosmosError(
             400,
             "The provided cross partition query can not be directly served by the gateway. This is a first chance "

@@ -70,7 +70,7 @@ def _check_indexing_directive(request: Request) -> None:
 
 
 def item_answer(
-    request: Request, container: Container, partition: Partition, result: ItemResult, reply: bytes | None = None
+    request: Request, container: Container, partition: Partition, result: ItemResult, reply: bytes | None
 ) -> Answer:
     """Return the stored item or a post-trigger's `reply`, unless the client wants no content."""
     headers = partition_headers(container, partition)

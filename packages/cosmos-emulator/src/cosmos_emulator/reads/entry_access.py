@@ -26,7 +26,7 @@ from cosmos_emulator.reads.entry_ranges import (
 from cosmos_emulator.reads.paging import Fetch
 from cosmos_emulator.reads.slices import Slice
 from cosmos_emulator.runtime.pacing import checkpoint
-from cosmos_emulator.store.index_definition import IndexDefinition, IndexPart, Names, local_prefix
+from cosmos_emulator.store.index_definition import IndexDefinition, Names, local_prefix
 from cosmos_emulator.store.index_entries import StoredIndex
 from cosmos_emulator.store.items import EntryPosition, EntryRange, ItemScope, ScanPosition, StoredItem
 
@@ -107,7 +107,7 @@ class IndexAccess:
 
     def __init__(self, served: Sequence[Predicate], order: Order, lookups: KeptLookups | None = None) -> None:
         self._served = served
-        self._lookups = lookups
+        self._lookups = lookups or KeptLookups()
         self.order = order
 
     @cached_property
@@ -166,17 +166,8 @@ class IndexAccess:
         if start is not None and parts:
             one.partition.want_index(IndexDefinition(parts, is_local=bool(start)))
 
-    def want_order(self, one: Slice) -> None:
-        """Request an index that provides only the order."""
-        start = _start(one.scope)
-        if start is not None:
-            parts = tuple(IndexPart(path, descending) for path, descending in self.order)
-            one.partition.want_index(IndexDefinition(parts, is_local=bool(start)))
-
     def _lookup(self, one: Slice, options: list[tuple[StoredIndex, list[EntryRange]]]) -> EntryLookup:
         query = frozenset(self._conditions.items()), tuple(index.id for index, _ in options)
-        if self._lookups is None:
-            self._lookups = KeptLookups()
         return self._lookups.find(one, query, lambda: EntryLookup(options, one.lsn))
 
     def _is_one_entry(self, index: StoredIndex) -> bool:

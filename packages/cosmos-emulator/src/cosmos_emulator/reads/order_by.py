@@ -17,7 +17,6 @@ from cosmos_emulator.store.items import StoredItem
 
 # Clients read headers of up to 8 KB. If a position has long strings, the token has a row count instead.
 _MAX_CONTINUATION: Final = 4096
-_PIECE: Final = STEP  # items between pauses
 
 
 class OrderedPage:
@@ -92,7 +91,7 @@ class OrderedPage:
             if block.is_last and not self._emit():
                 return
             since_pause += len(block.items)
-            if since_pause >= _PIECE:
+            if since_pause >= STEP:
                 since_pause = 0
                 yield
 
@@ -130,7 +129,7 @@ def _blocks(found: Iterator[tuple[bytes, StoredItem]]) -> Iterator[_Block]:
         if items and place != present:
             yield _Block(items, is_last=True)
             items = []
-        elif len(items) == _PIECE:
+        elif len(items) == STEP:
             yield _Block(items, is_last=False)
             items = []
         items.append(item)

@@ -56,7 +56,7 @@ class PassedEntries:
             scanned += len(chunk)
             yield
         if scanned >= LONG_SCAN:
-            self._access.want_order(one)
+            self._access.want(one)
         return count
 
     def _covered(self) -> set[Names]:

@@ -80,9 +80,9 @@ class QueryText:
         return query_ranges(self.query, self.parameters, definition.paths, _hasher(definition))
 
     def plan(
-        self, definition: PartitionKeyDefinition, supported_features: set[str], *, in_one_partition: bool = False
+        self, definition: PartitionKeyDefinition, supported_features: set[str] | None, *, in_one_partition: bool = False
     ) -> JsonObject:
-        """Return the plan for a client that merges ranges."""
+        """Return the plan for a client that merges ranges. Its `supported_features` are not checked if None."""
         order = None if self.search is None else self.search.order
         return query_plan(
             self.query,

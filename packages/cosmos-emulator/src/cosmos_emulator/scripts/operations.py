@@ -42,8 +42,8 @@ class ScriptOperations(Protocol):
     ) -> Page:
         """Return a page of rows, without documents that the script deleted."""
 
-    def create_document(self, body: JsonObject, *, index_action: str | None) -> JsonObject:
-        """Return the stored document. `index_action`: "default", "include", "exclude" or None."""
+    def create_document(self, body: JsonObject) -> JsonObject:
+        """Return the stored document."""
 
     def upsert_document(self, body: JsonObject, *, etag: str | None) -> JsonObject:
         """Return the stored document."""

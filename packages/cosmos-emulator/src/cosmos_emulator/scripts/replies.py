@@ -67,8 +67,7 @@ def _query(operations: ScriptOperations, operation: Operation) -> Outcome:
 
 
 def _create(operations: ScriptOperations, operation: Operation) -> Outcome:
-    index_action = _optional(operation, "indexAction")
-    return operations.create_document(_body(operation), index_action=index_action), {"statusCode": 201}
+    return operations.create_document(_body(operation)), {"statusCode": 201}
 
 
 def _upsert(operations: ScriptOperations, operation: Operation) -> Outcome:

@@ -17,7 +17,7 @@ _PATHS: Final = ("/_emulator/health", "/ready", "/alive")
 
 def is_health(raw_path: str) -> bool:
     """Return whether a path is a health check."""
-    return raw_path.startswith(_PATHS) and raw_path.partition("?")[0].rstrip("/") in _PATHS
+    return raw_path.partition("?")[0].rstrip("/") in _PATHS
 
 
 def health_response(method: str) -> web.Response:

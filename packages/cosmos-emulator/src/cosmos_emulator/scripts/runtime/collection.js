@@ -35,9 +35,10 @@ function textOption(options, name) {
   return value;
 }
 
-function indexActionOption(options) {
+// Any action has no effect, because the indexing policy applies to every item.
+function checkIndexAction(options) {
   const action = textOption(options, "indexAction");
-  for (const known of indexActions) if (action === known) return action;
+  for (const known of indexActions) if (action === known) return;
   throw badRequest(`The option "indexAction" must be default, include or exclude, not "${action}".`);
 }
 
@@ -158,8 +159,8 @@ function collectionOf({ selfLink, altLink }, response) {
       links.collection(args[0]);
       const [options, callback] = optionsAndCallback(args[2], args[3]);
       const body = documentText(args[1], options.disableAutomaticIdGeneration !== true);
-      const indexAction = indexActionOption(options);
-      return queued({ __proto__: null, name: "create", body, indexAction }, callback, withResult);
+      checkIndexAction(options);
+      return queued({ __proto__: null, name: "create", body }, callback, withResult);
     },
 
     upsertDocument(...args) {
@@ -167,7 +168,7 @@ function collectionOf({ selfLink, altLink }, response) {
       links.collection(args[0]);
       const [options, callback] = optionsAndCallback(args[2], args[3]);
       const body = documentText(args[1], options.disableAutomaticIdGeneration !== true);
-      indexActionOption(options);
+      checkIndexAction(options);
       const etag = textOption(options, "etag");
       return queued({ __proto__: null, name: "upsert", body, etag }, callback, withResult);
     },
@@ -177,7 +178,7 @@ function collectionOf({ selfLink, altLink }, response) {
       const link = links.document(args[0]);
       const [options, callback] = optionsAndCallback(args[2], args[3]);
       const body = documentText(args[1], false);
-      indexActionOption(options);
+      checkIndexAction(options);
       const etag = textOption(options, "etag");
       return queued({ __proto__: null, name: "replace", link, body, etag }, callback, withResult);
     },
