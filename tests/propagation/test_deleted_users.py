@@ -35,7 +35,7 @@ from shared.models.comment import NewComment
 from shared.models.like import NewLike
 from shared.models.post import NewPost
 from shared.models.user import NewUser, User, UserChanges
-from shared.platform.database.container import Container, Operation
+from shared.platform.database.container import Container, Operation, patch_of
 from shared.platform.database.refusals import BatchRefused, ConditionFailed
 from shared.platform.errors import DatabaseUnavailable, NoProgress, VersionMismatch
 from shared.platform.http.callers import BackEnd
@@ -364,6 +364,22 @@ async def test_a_post_that_cannot_be_written_does_not_stop_the_others(blog: Blog
     assert [type(error) for error in errors] == [NoProgress]
     assert {item["postId"] for item in await world.written_to_others_by(world.user["id"])} == {refusing["id"]}
     assert await blog.counts(refused) == (3, 1)
+
+
+async def test_items_of_posts_that_cannot_be_counted_are_erased(blog: Blog, world: World) -> None:
+    for post, damage in zip(world.posts_of_other, ({"commentCount": None}, {"version": "7"}), strict=True):
+        await blog.posts.patch(post["id"], post["id"], patch_of(damage))
+
+    async def are_erased() -> bool:
+        return not await world.written_to_others_by(world.user["id"])
+
+    await delete_user(blog.users, world.user["id"])
+    await blog.handle_users(await blog.changes(blog.users))
+    await eventually(are_erased)
+    await rebuild(blog.stored, lambda _: None)
+    await blog.drain()
+
+    await world.assert_erased()
 
 
 async def test_a_rename_that_loses_against_a_deletion_gives_its_name_back(blog: Blog) -> None:
