@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from shared.data import username_reservations
@@ -11,7 +13,9 @@ from shared.models.user import PENDING_RENAMES, NewUser, UserChanges
 from shared.platform.database.scope import request_scope
 from shared.platform.errors import DatabaseUnavailable
 from shared.platform.models import Item
+from shared.propagation.users import handle_changed_users
 from tests.blog import Blog
+from tests.interleaved import Interleaved
 from tests.items import a_comment, a_like, a_post, a_user, unique
 
 
@@ -115,6 +119,22 @@ async def test_a_stale_rename_delivered_late_changes_no_name(blog: Blog) -> None
 
     assert await _names_on(blog, posts) == {third_state["username"]}
     assert await _reservation(blog, third_state["username"]) is not None
+
+
+async def test_a_rename_at_the_end_of_another_one_is_fanned_out(blog: Blog) -> None:
+    user = await _register(blog)
+    posts = await _with_items_on_posts(blog, user, 2)
+    second_state, third = await _rename(blog, user, unique("second")), unique("third")
+
+    async def rename(*_: object, **__: object) -> None:
+        await _rename(blog, user, third)
+
+    users = Interleaved(blog.users, "patch", before=rename, times=1)
+    await handle_changed_users(replace(blog.stored, users=users), [second_state])
+    await blog.handle_users(await blog.changes(blog.users))
+
+    assert await _names_on(blog, posts) == {third}
+    assert await _reservation(blog, second_state["username"]) is None
 
 
 async def test_a_fan_out_that_fails_midway_is_finished_by_the_next_delivery(

@@ -11,7 +11,8 @@ from shared.errors import PostNotFound
 from shared.models.like import Like
 from shared.platform.database.client import connect
 from shared.platform.database.container import Container, patch_of
-from shared.platform.database.refusals import ItemMissing
+from shared.platform.database.refusals import BatchRefused, ConditionFailed, ItemMissing
+from shared.platform.errors import DatabaseUnavailable
 from shared.platform.models import Item
 from shared.transactions.batches import add_item, remove_item
 from tests.blog import Blog, lagging
@@ -22,6 +23,14 @@ from tests.items import a_comment, a_like, a_post, a_user
 @pytest.fixture
 async def post(blog: Blog) -> Item:
     return await blog.posts.create(a_post(a_user()))
+
+
+async def test_a_removal_that_is_always_refused_is_not_retried_forever(blog: Blog, post: Item) -> None:
+    comment = await add_item(blog.posts, a_comment(post, a_user()))
+    posts = Interleaved(blog.posts, "batch", refuse=lambda: BatchRefused(0, ConditionFailed()), times=20)
+
+    with pytest.raises(DatabaseUnavailable):
+        await remove_item(posts, post["id"], comment["id"], "comment")
 
 
 async def test_concurrent_deletions_in_two_processes_decrement_the_count_once(blog: Blog, post: Item) -> None:
