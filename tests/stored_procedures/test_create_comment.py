@@ -8,6 +8,7 @@ import pytest
 
 from shared.platform.database.refusals import ScriptFailed
 from shared.platform.errors import DatabaseUnavailable
+from shared.platform.models import Item
 from tests.blog import Blog
 from tests.items import a_comment, a_post, a_record, a_user
 
@@ -64,17 +65,18 @@ async def test_a_deleted_post_refuses_comments(blog: Blog) -> None:
     assert refused.value.number == 404
 
 
-async def test_the_first_comment_on_a_post_without_a_count_sets_it_to_one(blog: Blog) -> None:
+@pytest.mark.parametrize("numbers", [{}, {"commentCount": None, "version": "7"}], ids=["v1", "damaged"])
+async def test_the_first_comment_on_a_post_without_a_count_sets_it_to_one(blog: Blog, numbers: Item) -> None:
     author = a_user()
     v1 = a_post(author)
     del v1["commentCount"], v1["likeCount"], v1["version"]
-    post = await blog.posts.create(v1)
+    post = await blog.posts.create(v1 | numbers)
 
     await blog.posts.execute("createComment", post["id"], a_comment(post, author))
 
     stored = await blog.posts.read(post["id"], post["id"])
     assert stored is not None
-    assert stored["commentCount"] == 1
+    assert (stored["commentCount"], stored["version"]) == (1, 1)
 
 
 async def test_the_articles_script_stores_null_for_a_missing_count(blog: Blog) -> None:
