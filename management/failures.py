@@ -223,8 +223,7 @@ async def _read(container: Container, item_id: str, partition_key: Any) -> Item 
     # A missing and a null key are different partitions, but the failure stores both as null.
     candidates: tuple[Any, ...] = (NonePartitionKeyValue, None) if partition_key is None else (partition_key,)
     for candidate in candidates:
-        # A damaged failure can name an ID that no item can have, or that a batch reads, which needs a text as the key.
-        with suppress(RequestRefused, TypeError):
+        with suppress(RequestRefused):  # a damaged failure can name an ID that no item can have
             if (item := await container.read(item_id, candidate)) is not None:
                 return item
     return None

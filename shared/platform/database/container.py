@@ -60,7 +60,7 @@ class Container:
     async def read(self, item_id: str, partition_key: str) -> Item | None:
         """One point read. Returns None if the item does not exist.
 
-        If no URL can carry the ID, a batch reads it: a repair needs the item.
+        If no URL can carry the ID, a batch reads it, whatever type its partition key has: a repair needs the item.
         """
         if not is_item_id(item_id):
             return await self.read_latest(item_id, partition_key)
@@ -127,7 +127,6 @@ class Container:
 
         Returns the item after each operation, empty for a deletion.
         """
-        require_text(partition_key)
 
         async def attempt() -> list[dict[str, Any]]:
             with keeping_session(self.proxy):

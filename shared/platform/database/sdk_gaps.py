@@ -30,7 +30,7 @@ def require_addressable(item_id: str) -> None:
     Until the SDK sends every ID that the service accepts (test_item_ids.py).
     """
     if not is_item_id(item_id):
-        raise RequestRefused(f"no URL can carry the ID {item_id!r}")
+        raise RequestRefused(f"the ID {item_id!r} is too long, or no URL can carry it")
 
 
 def require_text(partition_key: object) -> None:

@@ -106,7 +106,7 @@ async def handle_each(
         try:
             try:
                 if not is_item_id(change["id"]):
-                    raise RequestRefused("no URL can carry its ID; create it again with another one")
+                    raise RequestRefused("its ID is too long, or no URL can carry it; create it again with another one")
                 await handle(change)
             except DATABASE_ERRORS:
                 raise

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from azure.cosmos.partition_key import NonePartitionKeyValue
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -91,6 +94,14 @@ _IDS = st.text(st.characters(codec="utf-8") | st.sampled_from("./\\?#%. \t\na"),
 @given(_IDS)
 async def test_every_id_is_either_addressed_or_refused(shared_blog: Blog, item_id: str) -> None:
     await _use(shared_blog, item_id)
+
+
+@pytest.mark.parametrize("key", [NonePartitionKeyValue, None, 5, True])
+async def test_such_an_item_with_a_key_that_is_not_a_string_is_read(blog: Blog, key: Any) -> None:
+    own = {} if key is NonePartitionKeyValue else {"postId": key}
+    await blog.posts.proxy.execute_item_batch([("create", ({"id": "..", **own},))], key)
+
+    assert (await blog.posts.read("..", key) or {})["id"] == ".."
 
 
 async def test_a_missing_item_is_missing(shared_blog: Blog) -> None:

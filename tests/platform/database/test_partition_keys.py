@@ -17,10 +17,6 @@ async def test_a_key_that_is_not_a_string_is_rejected_without_a_request(blog: Bl
         with pytest.raises(TypeError):
             await blog.posts.query("SELECT * FROM c", {}, partition_key=key, page_size=1)
         with pytest.raises(TypeError):
-            await blog.posts.batch(key, [("read", ("a",))])
-        with pytest.raises(TypeError):
-            await blog.posts.read_latest("a", key)
-        with pytest.raises(TypeError):
             await blog.posts.execute("createComment", key)
 
     assert scope.responses == 0
