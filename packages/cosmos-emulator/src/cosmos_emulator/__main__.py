@@ -21,7 +21,6 @@ from cosmos_emulator.faults import Faults, parse_rule
 from cosmos_emulator.http.access import MasterKey
 from cosmos_emulator.http.connections import AcceptErrorFilter
 from cosmos_emulator.latency import Latency
-from cosmos_emulator.runtime.event_loop import new_event_loop
 from cosmos_emulator.settings import WELL_KNOWN_KEY, EmulatorSettings
 from cosmos_emulator.vocabulary.consistency import LEVELS
 
@@ -44,8 +43,7 @@ def main(arguments: list[str] | None = None) -> int:
     settings = parse_arguments(given)
     _raise_descriptor_limit()
     try:
-        with asyncio.Runner(loop_factory=new_event_loop) as runner:
-            runner.run(serve(settings))
+        asyncio.run(serve(settings))
     except (OSError, ImportError) as error:
         sys.stderr.write(f"The emulator cannot start: {error}\n")
         return 1

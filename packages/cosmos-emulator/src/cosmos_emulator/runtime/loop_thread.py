@@ -7,8 +7,6 @@ import threading
 from collections.abc import Coroutine
 from typing import Any, Final, TypeVar
 
-from cosmos_emulator.runtime.event_loop import new_event_loop
-
 _TIMEOUT_S: Final = 60.0
 
 T = TypeVar("T")
@@ -18,7 +16,7 @@ class LoopThread:
     """Runs coroutines for synchronous code and other event loops."""
 
     def __enter__(self) -> LoopThread:
-        self._loop = new_event_loop()
+        self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="loop", daemon=True)
         self._thread.start()
         return self
