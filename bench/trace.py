@@ -74,9 +74,8 @@ def _details(attributes: Mapping[str, Any]) -> str:
     charge = attributes.get("azure.cosmosdb.operation.request_charge", attributes.get("blog.charge_ru"))
     status = attributes.get("db.response.status_code", attributes.get("http.response.status_code"))
     details = ["" if charge is None else f"{charge:6.2f} RU", "" if status is None else str(status)]
-    for name, text in (("blog.changes", "changes"), ("blog.fan_out.items", "items")):
-        if name in attributes:
-            details.append(f"{attributes[name]} {text}")
+    if "blog.changes" in attributes:
+        details.append(f"{attributes['blog.changes']} changes")
     return "  ".join(filter(None, details))
 
 

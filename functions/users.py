@@ -42,7 +42,7 @@ async def edit_user(call: Call[UserChanges]) -> Response:
     """Rename a user.
 
     The user shows the new name immediately. Their posts, comments, and likes show it after a short delay. Returns 429
-    while many renames are unfinished.
+    after too many renames.
     """
     blog = await open_blog()
     user = await users.edit_user(blog.users, call.path["userId"], call.body, if_match=call.if_match)

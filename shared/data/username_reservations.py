@@ -55,7 +55,7 @@ def reservation_item(username: str, user_id: str, name_version: int) -> Item:
 
 
 async def reserve(users: Container, username: str, user_id: str, name_version: int) -> Item | None:
-    """Reserve a username: one write, or two and two point reads. Raises UsernameTaken, DatabaseUnavailable.
+    """Reserve a username: one write, or up to three and two point reads. Raises UsernameTaken, DatabaseUnavailable.
 
     Returns the reservation for `give_back`, or None if the user already held it: another command can rely on it.
     """

@@ -39,8 +39,8 @@ class FanOut:
     pace: Pace
     fields: tuple[str, ...] = ("id", "type")
 
-    async def everywhere(self) -> int:
-        """Write to the items of all posts; return how many there are. Raises TurnOver, NoProgress.
+    async def everywhere(self) -> None:
+        """Write to the items of all posts. Raises TurnOver, NoProgress.
 
         Costs one query over all partitions, because no container records where a user has commented or liked. The query
         finds everything that was written before it. Each portion is written before the next one is read. A post that
@@ -66,11 +66,10 @@ class FanOut:
             await for_each(by_post, write_to)
 
         await self.posts.catch_up()
-        portion, count = list[Item](), 0
+        portion = list[Item]()
         try:
             async for item in self.posts.query_across(self._query("postId"), self.parameters, page_size=_PORTION):
                 portion.append(item)
-                count += 1
                 if len(portion) == _PORTION:
                     await write_portion(portion)
                     portion = []
@@ -80,7 +79,6 @@ class FanOut:
                 raise
         if errors:
             raise errors[0]
-        return count
 
     async def in_post(self, post_id: str) -> None:
         """Write to the items of one post, 25 at a time, until a query finds none. Raises TurnOver, NoProgress.

@@ -15,24 +15,16 @@ from shared.data.blog import Blog
 from shared.data.username_reservations import names_held, release
 from shared.models.base import DELETED_TTL_S, DELETED_TYPE
 from shared.models.user import User, is_deleted
-from shared.platform import NAME
 from shared.platform.database.container import patch_of
 from shared.platform.database.refusals import ConditionFailed, ItemMissing
 from shared.platform.deliveries.concurrency import for_each
 from shared.platform.deliveries.delivery import handle_each
 from shared.platform.deliveries.pacing import Pace, TurnOver
 from shared.platform.models import Item, string_of
-from shared.platform.telemetry import current_traceparent, meter, span, trace_property, writer_of
+from shared.platform.telemetry import current_traceparent, span, trace_property, writer_of
 from shared.propagation.change_feeds import USERS_CHANGE_FEED
 from shared.propagation.erasure import erasure_of
 from shared.propagation.rename import rename_items
-
-_fan_out_items = meter.create_histogram(
-    f"{NAME}.fan_out.items",
-    "{item}",
-    "Items per rename or erasure",
-    explicit_bucket_boundaries_advisory=[0, 1, 10, 100, 1_000, 10_000, 100_000],
-)
 
 # Add-ons erase what they have stored of a deleted user. Each function is called with the user's ID, at least once and
 # before the user's names are released.
@@ -62,13 +54,13 @@ async def _handle_user(blog: Blog, pace: Pace, user: Item) -> None:
         return
     # The fan-out continues the trace of the rename, and so do the changes that it writes.
     name = "erasure" if is_deleted(user) else "rename fan-out"
-    with span(name, caller=writer_of(user), links=[current_traceparent()]) as recorded:
+    with span(name, caller=writer_of(user), links=[current_traceparent()]):
         try:
             if is_deleted(user):
                 fan_out = erasure_of(blog.posts, user["id"], pace)
             else:
                 fan_out = rename_items(blog.posts, user, blog.transactions.rename_procedure, pace)
-            items = await fan_out.everywhere()
+            await fan_out.everywhere()
         except TurnOver:
             with suppress(ConditionFailed, ItemMissing):  # the later change of the user is delivered, too
                 await blog.users.patch(user["id"], user["id"], patch_of({}, turns=1), etag=user["_etag"])
@@ -77,8 +69,6 @@ async def _handle_user(blog: Blog, pace: Pace, user: Item) -> None:
             former = [*former, *await names_held(blog.users, user["id"])]
             for erase_elsewhere in erasure_hooks:
                 await erase_elsewhere(user["id"])
-        recorded.set_attribute(f"{NAME}.fan_out.items", items)
-        _fan_out_items.record(items)
         # Only a text can have a reservation; other values are damaged.
         await _release_names(blog, user, list(dict.fromkeys(name for name in former if isinstance(name, str))))
 

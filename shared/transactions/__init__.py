@@ -26,7 +26,7 @@ class Transactions:
 
     # Adds an item to `posts`, with its idempotency record if it has one, as `add_item` does.
     add: Callable[[Container, Item, Item | None], Awaitable[Item]]
-    # The trigger that keeps the front page's length; without one, the change-feed function deletes the surplus.
+    # The trigger that keeps the front page's length; the change-feed function deletes what it leaves.
     front_page_trigger: str | None = None
     # The stored procedure that renames a user in a post; without one, the change-feed function writes batches.
     rename_procedure: str | None = None

@@ -22,7 +22,6 @@ METRICS = {
     "blog.retries": {"db.collection.name"},
     "blog.change_feed.lag": {"blog.function"},
     "blog.change_feed.failures": {"blog.function"},
-    "blog.fan_out.items": set[str](),
 }
 # `manage.py lag` records this one (management/lag.py).
 CHECK = "blog.change_feed.check"

@@ -198,7 +198,7 @@ class Container:
                 yield row
 
     async def execute(self, procedure: str, partition_key: str, *parameters: Any) -> Any:
-        """Run one stored procedure, retried on 449 and 503. Raises ScriptFailed for any other number it throws."""
+        """Run one stored procedure, retried on 449 and 503. Raises ScriptFailed for most other numbers it throws."""
         require_text(partition_key)
 
         async def attempt() -> Any:

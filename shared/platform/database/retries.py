@@ -3,8 +3,8 @@
 From the outermost rule to the innermost, an API request retries:
 
     what                                            attempts              wait                          then
-    what an app retries itself, such as a single    ENTRY_ATTEMPTS        none                          503
-    item that changes while it is written
+    what an app retries itself, such as a single    ENTRY_ATTEMPTS, or    none, or jittered             503
+    item that changes while it is written           a limit of its own
     449 from a write; 449 or 503 from a script      CONFLICT_RETRIES      up to 10 ms × 2^n, jittered   503
     404/1002, a replica behind the session token    SESSION_RETRIES       50 ms × 2^n                   503
     429 (SDK)                                       THROTTLE_RETRIES      as the response says          429

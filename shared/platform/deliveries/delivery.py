@@ -34,7 +34,7 @@ from shared.platform.errors import (
 )
 from shared.platform.models import Item, is_item_id, now
 
-# These end the whole delivery, and the host repeats it. Any other error belongs to one change.
+# After these, the host repeats the whole delivery. Any other error belongs to one change.
 DATABASE_ERRORS = (DatabaseThrottled, DatabaseUnavailable)
 
 

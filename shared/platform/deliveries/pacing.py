@@ -46,8 +46,8 @@ class Pace:
     """Limits the transactions of one delivery of changes: a few at once, started at intervals, for a limited time.
 
     Only a 429 shows how much throughput the database has left. The transactions therefore start slowly and become
-    faster until the first 429. Each 429 doubles the interval. While the database throttles a transaction, no other
-    starts.
+    faster, and more slowly so after the first 429. Each 429 doubles the interval. While the database throttles a
+    transaction, no other starts.
     """
 
     def __init__(

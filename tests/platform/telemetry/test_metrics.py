@@ -14,7 +14,6 @@ from tests.blog import Blog, EmulatorThread
 from tests.gateway import Gateway, Operation
 from tests.items import a_post, a_user, unique
 from tests.platform.telemetry.conftest import OFTEN
-from tests.platform.telemetry.following import new_commented_post
 from tests.platform.telemetry.sink import ReceivedSpan, TelemetrySink
 from tests.polling import eventually
 from tests.running_app import provisioned, running_app
@@ -40,16 +39,6 @@ async def test_the_lag_of_each_feed_is_measured(traced_api: Api, sink: Telemetry
         return {one.attributes["blog.function"] for one in sink.metric("blog.change_feed.lag")}
 
     await eventually(lambda: functions() == {"on_posts_changed", "on_users_changed"})
-
-
-async def test_the_size_of_a_fan_out_is_measured(traced_api: Api, sink: TelemetrySink) -> None:
-    author = await traced_api.new_user()
-    await new_commented_post(traced_api, sink, author)
-    before = sum(one.sum for one in sink.metric("blog.fan_out.items"))
-
-    await traced_api.edit_user(author["id"], unique("renamed"))
-
-    await eventually(lambda: sum(one.sum for one in sink.metric("blog.fan_out.items")) >= before + 2)
 
 
 async def test_a_change_that_fails_is_counted(traced_api: Api, stored: Blog, sink: TelemetrySink) -> None:
