@@ -20,7 +20,7 @@ OPEN = """text => [...document.querySelectorAll("main *")]
 
 
 async def test_stacked_accents_do_not_draw_over_other_texts(visit: Visit, api: Api) -> None:
-    author, text = await api.new_user(), unique("x") + "\u0301\u0300\u0302\u0303\u0304" * 6
+    author, text = await api.new_user(), f"{unique('x')}x" + "\u0301\u0300\u0302\u0303\u0304" * 6
     content = f"{text}\n\n# {text}\n\n- {text}\n\n|{text}|\n|-|\n|{text}|\n\n```\n{text}\n```"
     post = await api.new_post(author, title=text, content=content)
     await api.new_comment(post, author, text)
