@@ -8,12 +8,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.repository_copy import NEEDS_GIT, copy_repository
 
 ROOT = Path(__file__).parents[1]
 PATCH = "docs/examples/post-language.patch"
 
 
+@pytest.mark.nightly
 @NEEDS_GIT
 def test_the_example_can_be_applied_and_its_tests_pass(tmp_path: Path) -> None:
     copy_repository(tmp_path)

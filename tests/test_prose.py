@@ -19,7 +19,7 @@ def test_texts_repeat_the_noun_instead_of_that_of_or_those_of() -> None:
     found = [
         f"{name}: {match[0]}"
         for name in listed
-        for match in re.finditer(r".*\b(that|those)\s+of\b.*", (REPOSITORY / name).read_text("utf-8"), re.IGNORECASE)
+        for match in re.finditer(r"\b(that|those)\s+of\b.*", (REPOSITORY / name).read_text("utf-8"), re.IGNORECASE)
     ]
 
     assert listed

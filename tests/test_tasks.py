@@ -150,6 +150,7 @@ def test_uv_installs_if_it_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert programs[-1].endswith(" -r requirements.txt")
 
 
+@pytest.mark.nightly
 def test_setup_creates_what_is_missing_and_keeps_the_rest(tmp_path: Path) -> None:
     for name in ("tasks.py", "local/local.settings.example.json"):
         (tmp_path / name).parent.mkdir(exist_ok=True)

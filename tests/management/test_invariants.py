@@ -178,6 +178,7 @@ _VALUES = _values()
 _DAMAGES = st.tuples(st.sampled_from(NAMES), st.integers(0, len(_VALUES) - 1))
 
 
+@pytest.mark.nightly
 # At most 100 families, so that all of their posts are on the front page. Shrinking would take long.
 @settings(max_examples=2, phases=[Phase.explicit, Phase.generate], suppress_health_check=list(HealthCheck))
 @given(st.lists(_DAMAGES, min_size=90, max_size=90))

@@ -201,7 +201,7 @@ async def test_rebuild_says_what_it_repairs(blog: Blog, managed: ManagedBlog) ->
     ]
 
 
-@pytest.mark.parametrize("command", ["verify", "rebuild"])
+@pytest.mark.parametrize("command", ["verify", pytest.param("rebuild", marks=pytest.mark.nightly)])
 async def test_a_command_sends_few_requests_at_once(
     blog: Blog, managed: ManagedBlog, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:

@@ -155,6 +155,7 @@ async def test_a_seed_writes_more_items_than_fit_in_one_transaction(
     assert await verify(managed) == []
 
 
+@pytest.mark.nightly
 async def test_seeds_of_different_sizes_coexist(managed: ManagedBlog) -> None:
     quiet = {"comments_per_post": Range(0, 0), "likes_per_post": Range(0, 1)}
     await seed(managed, SeedPlan(users=3, posts_per_user=Range(25, 25), **quiet))

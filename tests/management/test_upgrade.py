@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from aiohttp import ClientSession
 from azure.cosmos import PartitionKey
 
@@ -40,6 +41,7 @@ EDITED, DATED, LAST = (
 )
 
 
+@pytest.mark.nightly
 async def test_a_database_of_the_first_release_is_upgraded(emulator: EmulatorThread, tmp_path: Path) -> None:
     settings = Settings(account=Account(emulator.endpoint, emulator.key), database=unique("upgraded"))
     async with connect(settings) as client:

@@ -768,6 +768,7 @@ async def test_it_shows_what_ran_while_it_was_closed(a_visit: Visit, inspected: 
         await expect(entry(page, "Rename a user")).to_be_visible()
 
 
+@pytest.mark.nightly
 async def test_a_command_is_done_if_no_more_deliveries_follow(a_visit: Visit, inspected: Api) -> None:
     author = await inspected.new_user()
     await inspected.new_post(author)

@@ -182,6 +182,7 @@ async def test_a_step_that_ends_takes_the_focus_from_nothing(at_step: Visit, tou
         await expect(page.get_by_role("link", name="Home")).to_be_focused()
 
 
+@pytest.mark.nightly
 async def test_a_session_of_an_earlier_database_costs_nothing(
     at_step: Visit, toured: Api, toured_app: RunningApp
 ) -> None:
@@ -777,6 +778,7 @@ async def test_other_sites_cannot_use_the_tour(toured: Api, path: str) -> None:
         assert answer.status == 415
 
 
+@pytest.mark.nightly
 async def test_a_visit_works_after_the_accounts_of_sample_users_are_deleted(toured: Api) -> None:
     body = {"visit": uuid4().hex}
 

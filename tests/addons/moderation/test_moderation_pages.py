@@ -464,6 +464,7 @@ async def test_each_button_that_dismisses_says_which_report(
         await expect(button).to_have_accessible_description(f"{start} {reason}")
 
 
+@pytest.mark.nightly
 async def test_a_post_is_reported_dismissed_edited_and_deleted_with_a_reason(
     visit: Visit, author: Api, reader: Api, moderator: Api, post: Json, tmp_path: Path
 ) -> None:

@@ -443,6 +443,7 @@ async def overlap(one: Locator, other: Locator) -> bool:
 DRAFTS = "Object.keys(localStorage).filter(key => key.startsWith('blog-draft:')).length"
 
 
+@pytest.mark.nightly
 async def test_drafts_go_with_their_post_or_the_account(visit: Visit, api: Api) -> None:
     ada = await visit()
     await ada.sign_up()

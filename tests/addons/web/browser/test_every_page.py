@@ -47,7 +47,7 @@ def pages_about(post: Json) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("device", [PHONE, DESKTOP], ids=["phone", "desktop"])
+@pytest.mark.parametrize("device", [pytest.param(PHONE, marks=pytest.mark.nightly), DESKTOP], ids=["phone", "desktop"])
 async def test_pages_are_accessible_and_report_no_errors(
     visit: Visit, api: Api, post: Json, device: dict[str, Any]
 ) -> None:
