@@ -74,7 +74,10 @@ async def _handle_user(blog: Blog, pace: Pace, user: Item) -> None:
 
 
 async def _release_names(blog: Blog, user: Item, names: list[str]) -> None:
-    """Release former names, then remove them from the user, unless they have changed since: that change comes, too."""
+    """Release former names, then remove them from the user.
+
+    If the user has changed since, they keep the names, because that change is delivered, too.
+    """
     await for_each(names, lambda username: release(blog.users, username, user))
     done = [{"op": "remove", "path": f"/{name}"} for name in ("formerUsernames", "turns") if name in user]
     # A tombstone expires once nothing of the user is left, unless it already has another `ttl`.

@@ -40,9 +40,9 @@ def transactions(mode: TransactionMode) -> Transactions:
 
 
 async def add_by_procedure(posts: Container, item: Item, record: Item | None = None) -> Item:
-    """One stored procedure (stored_procedures/README.md). It has the results and errors of `add_item`.
+    """One stored procedure (stored_procedures/README.md), with the results and errors of `add_item` but ItemDamaged.
 
-    It raises no ItemDamaged: a count or version that is not a number counts as 0.
+    A count or version that is not a number counts as 0.
     """
     procedure, parameters = (
         ("createComment", (item, record)) if item["type"] == Comment.TYPE else ("createLike", (item,))

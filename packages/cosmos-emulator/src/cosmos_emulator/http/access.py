@@ -1,4 +1,4 @@
-"""Who may call the emulator: clients with the account key (azure-cosmos auth.py), and no pages of other sites.
+"""Access to the emulator: for clients with the account key (azure-cosmos auth.py), not for pages of other sites.
 
 No other machine may administer it without the key. Microsoft Entra ID tokens cannot be validated, because there is no
 issuer. They are accepted beside the well-known key, which protects nothing either.
