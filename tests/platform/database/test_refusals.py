@@ -7,10 +7,13 @@ import logging
 import pytest
 from azure.cosmos.exceptions import CosmosHttpResponseError
 
+from shared.platform.database.client import connect
+from shared.platform.database.container import Container
 from shared.platform.deliveries.delivery import run_delivery
-from shared.platform.errors import DatabaseUnavailable
+from shared.platform.errors import DatabaseUnavailable, ItemTooLarge, PartitionFull
 from shared.propagation.change_feeds import POSTS_CHANGE_FEED
-from tests.blog import Blog
+from tests.blog import Blog, at
+from tests.gateway import Gateway, named
 
 REASON = "the database answered 503 for posts: (ServiceUnavailable) "
 
@@ -69,3 +72,15 @@ async def test_a_failed_delivery_does_not_log_a_name_that_the_app_mentions(caplo
 
     assert any("the release of username:" in line for line in caplog.messages)
     assert not any("ada" in line for line in caplog.messages)
+
+
+@pytest.mark.parametrize(("number", "error"), [(403, PartitionFull), (413, ItemTooLarge)])
+async def test_what_a_script_rethrows_from_a_write_is_a_refusal_for_good(
+    blog: Blog, number: int, error: type[Exception]
+) -> None:
+    with Gateway(blog.emulator.endpoint) as gateway:
+        async with connect(at(blog.settings, gateway.endpoint)) as client:
+            posts = Container(client.get_database_client(blog.settings.database).get_container_client("posts"))
+            answer = {"x-ms-substatus": str(number)}
+            with gateway.answering(named("createComment posts"), 400, headers=answer), pytest.raises(error):
+                await posts.execute("createComment", "a", {})
