@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,12 +12,14 @@ from cosmos_emulator import EmulatorSettings
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shared.platform.database import sessions
 from shared.platform.database.client import connect
 from shared.platform.database.container import Container
 from shared.platform.database.refusals import BatchRefused
+from shared.platform.database.retries import SESSION_RETRIES, SESSION_WAIT_S
 from shared.platform.database.scope import current_scope, request_scope
 from shared.platform.database.sessions import SESSION_HEADER_LENGTH, Session
-from shared.platform.errors import MalformedRequest
+from shared.platform.errors import DatabaseUnavailable, MalformedRequest
 from shared.settings import TransactionMode
 from shared.transactions import transactions
 from tests.blog import Blog, EmulatorThread, at
@@ -140,6 +144,24 @@ async def test_a_read_sends_the_latest_of_what_the_request_and_the_process_know(
     own = f"{range_id}:-1#{lsn}"
     assert sent == [[{own, "77:-1#5"}, {own, "77:-1#5"}, {own}]] * 2
     assert current_scope() is None
+
+
+async def test_a_read_waits_longer_each_time_for_a_replica(monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+
+    async def wait(seconds: float) -> None:
+        waits.append(seconds)
+
+    async def send() -> object:
+        return SimpleNamespace(status_code=404, headers={"x-ms-substatus": "1002"})
+
+    monkeypatch.setattr(sessions, "asyncio", SimpleNamespace(sleep=wait, Lock=asyncio.Lock))
+    session = Session()
+    session.add("rid", "0:1#5")
+    with pytest.raises(DatabaseUnavailable):
+        await session.send(SimpleNamespace(headers={}), "rid", send, is_read=True)
+
+    assert waits == [SESSION_WAIT_S * 2**number for number in range(SESSION_RETRIES)]
 
 
 _RIDS = st.sampled_from(["AAAAAIAAAAE=", "+yOIsoAAAAE=", "-x8OIoAAAAI="])
