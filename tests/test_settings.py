@@ -55,6 +55,16 @@ def test_nobody_can_sign_in_without_the_platforms_authentication(enabled: str | 
     assert not settings_of(CONNECTION | {"WEBSITE_AUTH_ENABLED": "True"}).can_sign_in
 
 
+@pytest.mark.parametrize("name", ["APPLICATIONINSIGHTS_CONNECTION_STRING", "OTEL_EXPORTER_OTLP_ENDPOINT"])
+def test_telemetry_needs_an_exporter_and_can_be_disabled(name: str) -> None:
+    exporting = CONNECTION | {name: "an exporter"}
+
+    assert settings_of(CONNECTION).telemetry is False
+    assert settings_of(exporting).telemetry is True
+    assert settings_of(exporting | {"OTEL_SDK_DISABLED": "True"}).telemetry is False
+    assert settings_of(exporting | {"OTEL_SDK_DISABLED": "yes"}).telemetry is True
+
+
 @pytest.mark.parametrize("url", ["", "https://blog.example", "http://localhost:7071", "https://[::1]:8080"])
 def test_an_origin_is_a_site_url(url: str) -> None:
     assert settings_of(CONNECTION | {"BLOG_SITE_URL": url}).site_url == url
