@@ -6,6 +6,7 @@ import codecs
 import gzip
 import json
 import re
+import time
 from typing import Any
 
 import pytest
@@ -376,11 +377,14 @@ def names_in(value: Any) -> set[str]:
 
 
 async def test_the_log_names_the_request_and_its_problem(api: Api, app: RunningApp) -> None:
-    post_id = unique("unknown")
+    post_id, started = unique("unknown"), time.perf_counter()
 
     await api.get_post(post_id)
 
+    elapsed_ms = (time.perf_counter() - started) * 1000
     (line,) = [line for line in app.log_lines(containing=post_id) if "blog request" in line]
     request = f'function="get_post" method="GET" path="/api/posts/{post_id}" status=404 problem="post-not-found" '
     assert request in line
     assert re.search(r' request_id="[0-9a-f-]{36}"', line)
+    (duration_ms,) = re.findall(r" duration_ms=([\d.]+) ", line)
+    assert 0 < float(duration_ms) < elapsed_ms
