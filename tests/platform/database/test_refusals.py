@@ -1,4 +1,4 @@
-"""The log has the answer of the database: which container, why, and what Microsoft's support asks for."""
+"""Refusals of the database: the errors of scripts, and the log, with what Microsoft's support asks for."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from azure.cosmos.exceptions import CosmosHttpResponseError
 
 from shared.platform.database.client import connect
 from shared.platform.database.container import Container
+from shared.platform.database.refusals import ScriptFailed
 from shared.platform.deliveries.delivery import run_delivery
 from shared.platform.errors import DatabaseUnavailable, ItemTooLarge, PartitionFull
 from shared.propagation.change_feeds import POSTS_CHANGE_FEED
@@ -74,8 +75,10 @@ async def test_a_failed_delivery_does_not_log_a_name_that_the_app_mentions(caplo
     assert not any("ada" in line for line in caplog.messages)
 
 
-@pytest.mark.parametrize(("number", "error"), [(403, PartitionFull), (413, ItemTooLarge)])
-async def test_what_a_script_rethrows_from_a_write_is_a_refusal_for_good(
+@pytest.mark.parametrize(
+    ("number", "error"), [(403, PartitionFull), (413, ItemTooLarge), (449, DatabaseUnavailable), (404, ScriptFailed)]
+)
+async def test_a_number_that_a_script_throws_is_the_refusal_of_its_write(
     blog: Blog, number: int, error: type[Exception]
 ) -> None:
     with Gateway(blog.emulator.endpoint) as gateway:
