@@ -60,6 +60,7 @@ def test_telemetry_needs_an_exporter_and_can_be_disabled(name: str) -> None:
     exporting = CONNECTION | {name: "an exporter"}
 
     assert settings_of(CONNECTION).telemetry is False
+    assert settings_of(CONNECTION | {name: ""}).telemetry is False
     assert settings_of(exporting).telemetry is True
     assert settings_of(exporting | {"OTEL_SDK_DISABLED": "True"}).telemetry is False
     assert settings_of(exporting | {"OTEL_SDK_DISABLED": "yes"}).telemetry is True
