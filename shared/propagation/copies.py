@@ -6,7 +6,7 @@ The front page has exactly the `FRONT_PAGE_LENGTH` most recent posts. `FrontPage
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from functools import partial
 
@@ -28,8 +28,7 @@ _NEWEST = (
     " ORDER BY c.type DESC, c.creationDate DESC, c.id DESC OFFSET 0 LIMIT @limit"
 )
 _CANDIDATES = (
-    "SELECT * FROM c WHERE c.type = @type AND c.creationDate <= @date"
-    " ORDER BY c.type DESC, c.creationDate DESC, c.id DESC OFFSET 0 LIMIT @limit"
+    "SELECT * FROM c WHERE c.type = @type ORDER BY c.type DESC, c.creationDate DESC, c.id DESC OFFSET 0 LIMIT @limit"
 )
 
 
@@ -124,54 +123,58 @@ class FrontPageIndex:
         return [post_id for _, post_id in self._newest()[FRONT_PAGE_LENGTH:]]
 
     def admits(self, copy: Item) -> bool:
-        """Return whether the post is on the front page or belongs there."""
-        place = (copy["creationDate"], copy["id"])
+        """Return whether the post is on the front page or belongs there. Accepts its tombstone, too."""
+        place = (str(copy.get("creationDate")), copy["id"])
         return self.is_short or self.has(copy) or place > self._newest()[FRONT_PAGE_LENGTH - 1]
 
     def _newest(self) -> list[tuple[str, str]]:
         return sorted(((date, post_id) for post_id, date in self.dates.items()), reverse=True)
 
 
-async def refill(copies: Copies) -> bool:
-    """Fill a short front page with the most recent posts that it lacks; return whether any were added.
+async def refill(copies: Copies, removed: Item) -> bool:
+    """Add the most recent posts that the front page lacks after a copy was removed; return whether there were any.
 
-    Call it only after a deletion, and `trim` afterwards, because refills can be concurrent. Costs a query of `feed`
-    and, if the front page is short, one over all partitions of `posts`, up to the oldest date on the front page: the
-    change feed delivers newer posts. Both are at least as new as the deletion. Posts without a valid short form are
-    skipped; their own change was stored in `failures`.
+    While the front page is short, another delivery can admit an older post. A full front page is therefore also
+    refilled if `removed` would belong to it, and `trim`, which must follow, deletes the older posts. Costs a query of
+    `feed` and, for a refill, one over all partitions of `posts`. Both are at least as new as the removal. Posts without
+    a valid short form are skipped; their own change was stored in `failures`.
     """
     await copies.container.catch_up(Post.TYPE)
     index = await FrontPageIndex.read(copies.container)
-    if not index.is_short:
+    if not index.admits(removed):
         return False
     await copies.posts.catch_up()
-    oldest = min(index.dates.values(), default="9999")  # sorts after all dates
-    parameters = {"type": Post.TYPE, "date": oldest, "limit": FRONT_PAGE_LENGTH}
-    newest = copies.posts.query_across(_CANDIDATES, parameters, page_size=FRONT_PAGE_LENGTH)
-    candidates = [post async for post in newest]
-    missing = [short_form(post) for post in candidates if not index.has(post) and _has_short_form(post)]
-    missing = missing[: FRONT_PAGE_LENGTH - len(index.dates)]
+    parameters = {"type": Post.TYPE, "limit": 2 * FRONT_PAGE_LENGTH}  # the second half replaces skipped posts
+    missing, listed = list[Item](), 0
+    async with aclosing(copies.posts.query_across(_CANDIDATES, parameters, page_size=FRONT_PAGE_LENGTH)) as newest:
+        async for post in newest:
+            if index.has(post):
+                listed += 1
+            elif copy := _copy_of(post):
+                missing.append(copy)
+            if listed + len(missing) == FRONT_PAGE_LENGTH:
+                break
     await for_each(missing, partial(copies.put, exists=False))
     return bool(missing)
 
 
-def _has_short_form(post: Item) -> bool:
-    try:
-        short_form(post)
-    except (KeyError, TypeError, ValueError):
-        return False
-    return post.get("postId") == post["id"] and is_item_id(post["id"])
+def _copy_of(post: Item) -> Item | None:
+    with suppress(KeyError, TypeError, ValueError):
+        if post.get("postId") == post["id"] and is_item_id(post["id"]):
+            return short_form(post)
+    return None
 
 
 async def trim(copies: Copies, index: FrontPageIndex) -> None:
     """Delete the surplus of `index`: a batch and a query for each hundred copies.
 
     If a post on the front page is deleted concurrently, a copy that was trimmed is needed after all. The front page is
-    therefore read again after each batch, and refilled if it is short.
+    therefore read again after each batch, and refilled if the newest of them belongs to it.
     """
     while surplus := index.surplus[:BATCH_LIMIT]:
+        removed = {"id": surplus[0], "creationDate": index.dates[surplus[0]]}
         with suppress(BatchRefused):  # another process deleted one of them
             await copies.container.batch(Post.TYPE, [("delete", (post_id,)) for post_id in surplus])
         index = await FrontPageIndex.read(copies.container, surplus=BATCH_LIMIT)
-        if index.is_short and await refill(copies):
+        if index.admits(removed) and await refill(copies, removed):
             index = await FrontPageIndex.read(copies.container, surplus=BATCH_LIMIT)

@@ -176,8 +176,9 @@ class _Delivery:
         """Refill the front page once for all deletions; then let the comments and likes of deleted posts expire."""
         tombstones = [change for change in changes if change["type"] == DELETED_TYPE and is_item_id(change["id"])]
         new = [tombstone for tombstone in tombstones if "turns" not in tombstone]
-        # An error is stored under the last one.
-        refill_errors = await handle_each(POSTS_CHANGE_FEED, self.blog.failures, new[-1:], self._refill_front_page)
+        # The newest one decides whether the front page lacks posts. An error is stored under it.
+        newest = sorted(new, key=lambda tombstone: str(tombstone.get("creationDate")))[-1:]
+        refill_errors = await handle_each(POSTS_CHANGE_FEED, self.blog.failures, newest, self._refill_front_page)
         await self._trim_front_page()
         # A replay of a failure repeats all phases, so a tombstone must not say that it has passed them.
         to_expire = [tombstone for tombstone in new if tombstone["id"] in self.removed and not refill_errors]
@@ -192,8 +193,8 @@ class _Delivery:
             with suppress(ItemMissing):
                 await self.blog.posts.patch(post_id, post_id, patch_of({}, turns=1))
 
-    async def _refill_front_page(self, _: Item) -> None:
-        self.has_filled_front_page = await refill(self.front_page_copies) or self.has_filled_front_page
+    async def _refill_front_page(self, removed: Item) -> None:
+        self.has_filled_front_page = await refill(self.front_page_copies, removed) or self.has_filled_front_page
 
     async def _trim_front_page(self) -> None:
         if self.has_filled_front_page and (self.front_page_copies.trigger or not self.front_page.surplus):

@@ -184,6 +184,50 @@ async def test_deletions_refill_the_feed_with_the_next_posts(blog: Blog, short_f
     }
 
 
+@pytest.mark.parametrize("deletions", [1, 2])
+async def test_an_old_post_that_takes_the_place_of_a_deleted_one_loses_it_to_a_newer_post(
+    blog: Blog, short_front_page: int, deletions: int
+) -> None:
+    """Another delivery handles an edit of the old post between the deletion of the copies and the refill."""
+    author = await blog.users.create(a_user())
+    posts = [await blog.posts.create(a_post(author, second=second)) for second in range(short_front_page + 4)]
+    await blog.handle_posts(posts)
+    oldest, deleted = posts[0], posts[-deletions:]
+    for post in deleted:
+        await delete_post(blog.posts, post["id"], by=BackEnd())
+        await blog.feed.delete(post["id"], "post")
+    tombstones = [await blog.posts.read(post["id"], post["id"]) or {} for post in deleted]
+
+    edited = await edit_post(blog.posts, oldest["id"], PostChanges(title="Edited", content="late"), by=BackEnd())
+    await blog.handle_posts([edited])
+    assert await _feed_copy(blog, oldest) is not None
+    await blog.handle_posts(tombstones)
+
+    expected = posts[-deletions - short_front_page : -deletions]
+    assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {post["id"] for post in expected}
+
+
+async def test_an_old_post_that_takes_the_place_of_a_trimmed_one_loses_it_again(
+    blog: Blog, short_front_page: int
+) -> None:
+    """While a delivery trims the front page, others delete its newest post and add an old one."""
+    author = await blog.users.create(a_user())
+    posts = [await blog.posts.create(a_post(author, second=second)) for second in range(short_front_page + 3)]
+    for post in posts[2:]:
+        await blog.feed.create(short_form(post))
+    before = await FrontPageIndex.read(blog.feed)
+
+    async def change_the_front_page(*_: object, **__: object) -> None:
+        await delete_post(blog.posts, posts[-1]["id"], by=BackEnd())
+        await blog.feed.delete(posts[-1]["id"], "post")
+        await blog.feed.create(short_form(posts[0]))
+
+    trimmed = Interleaved(blog.feed, "batch", after=change_the_front_page, times=1)
+    await trim(Copies(trimmed, blog.posts, partition_key="type"), before)
+
+    assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {post["id"] for post in posts[2:-1]}
+
+
 async def test_the_next_delivery_trims_a_feed_that_is_too_long(blog: Blog, short_front_page: int) -> None:
     author = await blog.users.create(a_user())
     posts = [await blog.posts.create(a_post(author, second=second)) for second in range(short_front_page + 30)]
@@ -258,13 +302,15 @@ async def test_a_refill_that_races_a_new_post_does_not_overfill_the_feed(blog: B
         await blog.feed.create(short_form(post))
     await delete_post(blog.posts, deleted["id"], by=BackEnd())
     tombstone = await blog.posts.read(deleted["id"], deleted["id"]) or {}
-    await blog.posts.create(new)
 
-    meeting = Meeting(blog.feed, [oldest, new])
-    stored = replace(blog.stored, feed=meeting.feed)
-    await asyncio.gather(handle_changed_posts(stored, [tombstone]), handle_changed_posts(stored, [new]))
+    async def publish(copy: Item, **_: object) -> None:
+        assert copy["id"] == oldest["id"]  # the refill has read `posts`
+        await blog.posts.create(new)
+        await blog.handle_posts([new])
 
-    assert meeting.awaited == set()
+    feed = Interleaved(blog.feed, "create", before=publish, times=1)
+    await handle_changed_posts(replace(blog.stored, feed=feed), [tombstone])
+
     assert {copy["id"] for copy in await blog.all_items(blog.feed)} == {post["id"] for post in [*posts, new]}
 
 

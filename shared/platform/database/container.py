@@ -8,7 +8,7 @@ azure-cosmos omits.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from azure.core import MatchConditions
@@ -191,7 +191,7 @@ class Container:
                 await refused.session.confirm(refused.rid, ask_primary)
                 return await attempt()
 
-    async def query_across(self, text: str, parameters: Mapping[str, Any], *, page_size: int) -> AsyncIterator[Any]:
+    async def query_across(self, text: str, parameters: Mapping[str, Any], *, page_size: int) -> AsyncGenerator[Any]:
         """Query all partitions, page by page. Not for API requests: the charge grows with the container."""
         with database_errors(container=self.proxy.id):
             async for row in self.proxy.query_items(text, parameters=_named(parameters), max_item_count=page_size):
