@@ -83,16 +83,17 @@ async def _create(users: Container, user: Item, record: Item | None) -> Item | N
             await give_back(users, reservation, existing)
             if existing is None:
                 raise UserNotFound(user_id) from None
+    # Without a record the id is random, so only a write that the SDK resends finds the user.
+    is_own = record is None or await is_recorded(users, record, user_id)
     if is_deleted(existing):
         raise AccountDeleted(next_registration(existing))
-    # Without a record the id is random, so only a write that the SDK resends finds the user.
-    return existing if record is None or await is_recorded(users, record, user_id) else None
+    return existing if is_own else None
 
 
 async def edit_user(
     users: Container, user_id: str, changes: UserChanges, *, if_match: Collection[str] | None = None
 ) -> Item:
-    """C1: a point read and, for a new username, its reservation and a replacement of the user under its etag.
+    """C1: a read by the primary and, for a new username, its reservation and a replacement of the user under its etag.
 
     The users change feed then updates the copies of the username and releases the old reservation. Raises
     UserNotFound, UsernameTaken, TooManyRenames, VersionMismatch.
@@ -115,7 +116,7 @@ async def edit_user(
 
 
 async def delete_user(users: Container, user_id: str, *, if_match: Collection[str] | None = None) -> None:
-    """Replace a user by a tombstone: a point read and a write under its etag.
+    """Replace a user by a tombstone: a read by the primary and a write under its etag.
 
     The users change feed then deletes their posts, comments and likes, and releases their usernames
     (shared/propagation/users.py). Raises UserNotFound, VersionMismatch.
@@ -130,15 +131,18 @@ async def delete_user(users: Container, user_id: str, *, if_match: Collection[st
 async def _write(
     users: Container, user_id: str, if_match: Collection[str] | None, write: Callable[[Item, Item], Awaitable[Item]]
 ) -> Item:
-    """Read the user, and call `write` with it and the properties that mark this edit; again after ConditionFailed."""
+    """Read the user, and call `write` with it and the properties that mark this edit; again after ConditionFailed.
+
+    The primary reads, because a lagging replica can have the name that is requested, or not the etag of `if_match`.
+    """
     edit = {"editId": uuid.uuid4().hex, **trace_property()}
     for attempt in range(RENAME_ATTEMPTS):
         if attempt:
             await asyncio.sleep(random.uniform(0, RENAME_WAIT_S * attempt))  # noqa: S311 - jitter
-            stored = await users.read_latest(user_id, user_id)
-            if stored is not None and stored.get("editId") == edit["editId"]:
-                return stored  # the SDK resent a write whose response was lost
-        user = await get_user(users, user_id)
+        stored = await users.read_latest(user_id, user_id) if is_item_id(user_id) else None
+        if stored is not None and stored.get("editId") == edit["editId"]:
+            return stored  # the SDK resent a write whose response was lost
+        user = _living(stored, user_id)
         if if_match is not None and User.last_edit(user) not in if_match:
             raise VersionMismatch
         with suppress(ConditionFailed):
@@ -148,7 +152,11 @@ async def _write(
 
 async def get_user(users: Container, user_id: str) -> Item:
     """Q1: one point read. Raises UserNotFound."""
-    user = await users.read(user_id, user_id) if is_item_id(user_id) else None
+    return _living(await users.read(user_id, user_id) if is_item_id(user_id) else None, user_id)
+
+
+def _living(user: Item | None, user_id: str) -> Item:
+    """Raises UserNotFound."""
     if user is None or user.get("type", User.TYPE) != User.TYPE:
         raise UserNotFound(user_id)
     return User.checked(user) | {"type": User.TYPE}  # which an imported user can lack

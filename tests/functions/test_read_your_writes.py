@@ -195,6 +195,31 @@ async def test_a_conditional_read_with_a_token_is_not_answered_from_a_stale_vers
     assert (without.status, brought.status) == (304, 200)
 
 
+async def test_a_rename_back_is_written_although_replicas_still_show_that_name(instances: Instances) -> None:
+    first = unique("ada")
+    user = await instances.writer.create_user(first)
+    instances.let_replicas_catch_up()
+    await instances.writer.edit_user(user.body["id"], unique("grace"))
+
+    outdated = await instances.reader.edit_user(user.body["id"], first, {"If-Match": user.etag})
+    undone = await instances.reader.edit_user(user.body["id"], first)
+    instances.let_replicas_catch_up()
+
+    read = await instances.writer.get_user(user.body["id"])
+    assert (outdated.status, undone.status, read.body["username"]) == (412, 200, first)
+
+
+async def test_if_match_is_compared_with_the_latest_state_of_a_user(instances: Instances) -> None:
+    user = await instances.writer.create_user(unique("ada"))
+    instances.let_replicas_catch_up()
+    renamed = await instances.writer.edit_user(user.body["id"], unique("grace"))
+
+    again = await instances.reader.edit_user(user.body["id"], unique("ada"), {"If-Match": renamed.etag})
+    deleted = await instances.writer.delete_user(user.body["id"], {"If-Match": again.etag})
+
+    assert (again.status, deleted.status) == (200, 204)
+
+
 async def test_a_forged_token_is_ignored_at_once_and_changes_nothing_for_other_requests(instances: Instances) -> None:
     own = await instances.reader.create_user(unique("ada"))
     path, forged = own.headers["location"], rewritten(own, r"#\d+", "#999999999999999999")

@@ -37,7 +37,7 @@ from shared.models.post import NewPost
 from shared.models.user import NewUser, User, UserChanges
 from shared.platform.database.container import Container, Operation, patch_of
 from shared.platform.database.refusals import BatchRefused, ConditionFailed
-from shared.platform.errors import DatabaseUnavailable, NoProgress, VersionMismatch
+from shared.platform.errors import DatabaseUnavailable, IdempotencyKeyReused, NoProgress, VersionMismatch
 from shared.platform.http.callers import BackEnd
 from shared.platform.models import Item
 from shared.propagation import users as propagation_users
@@ -402,6 +402,8 @@ async def test_a_retried_registration_of_a_deleted_user_creates_nothing(blog: Bl
     for _ in range(2):
         with pytest.raises(AccountDeleted, match="again on"):
             await create(blog.users, new, idempotency_key=key)
+        with pytest.raises(IdempotencyKeyReused):
+            await create(blog.users, NewUser(username=unique("grace")), idempotency_key=key)
         await blog.drain()
 
     assert await verify(blog.stored) == []
