@@ -12,7 +12,7 @@ from shared.models.post import Post
 from shared.platform.data.pages import in_order, without_damaged
 from shared.platform.database.client import open_container
 from shared.platform.database.container import Container
-from shared.platform.database.scope import deadline
+from shared.platform.database.scope import deadline, nested_scope
 from shared.platform.models import Item
 
 # Posts on the front page. Also in stored_procedures/truncateFeed.js; a test compares them.
@@ -35,8 +35,9 @@ async def front_page() -> FrontPage:
 
     Concurrent calls share one query, which is charged to the request that started it. Errors are not cached.
     """
-    async with deadline(FRONT_PAGE_DEADLINE_S):
-        posts = await list_recent_posts(await open_container(FEED))
+    with nested_scope():  # without the session of one request, whose token could delay or fail the others
+        async with deadline(FRONT_PAGE_DEADLINE_S):
+            posts = await list_recent_posts(await open_container(FEED))
     return FrontPage([Post.serialize(post) for post in posts])
 
 

@@ -57,6 +57,16 @@ async def test_a_cached_page_costs_no_query(feed: Feed) -> None:
     assert feed.queries == 1
 
 
+async def test_the_session_of_a_request_does_not_delay_the_shared_query(blog: Blog, feed: Feed) -> None:
+    container = await feed.proxy.read()
+
+    with request_scope() as scope:
+        scope.session.add(container["_rid"], ",".join(f"{range_id}:-1#999999999999999999" for range_id in range(4)))
+        await front_page()
+
+    assert scope.responses == 1
+
+
 async def test_concurrent_requests_share_one_query_and_one_is_charged(feed: Feed) -> None:
     charges: list[float] = []
 
