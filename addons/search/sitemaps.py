@@ -48,7 +48,7 @@ async def get_sitemaps(_call: Call[None]) -> Context:
 
 
 @bp.route(route="sitemap-of-day.xml", methods=QUERY, auth_level=func.AuthLevel.ANONYMOUS)
-@WebPage(template="sitemap_of_day.xml", media_type="application/xml")
+@WebPage(template="sitemap_of_day.xml", media_type="application/xml", listed=True)
 async def get_sitemap_of_day(call: Call[None]) -> Context:
     """Load the addresses of a day's posts."""
     day = _day(call.params.get("day", ""))

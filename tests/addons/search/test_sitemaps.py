@@ -9,6 +9,8 @@ import pytest
 
 from tests.addons.web.pages import Site
 from tests.api import Api
+from tests.instances import rewritten
+from tests.items import unique
 from tests.polling import eventually
 from tests.running_app import RunningApp
 
@@ -50,6 +52,12 @@ async def test_an_edit_changes_the_date_of_the_last_change(searched: Api, pages:
         return f"/posts/{post['id']}</loc><lastmod>{edited['editedDate']}</lastmod>" in shown.text
 
     await eventually(shows_the_edit)
+
+
+async def test_a_forged_session_token_does_not_fail_the_sitemap_of_a_day(searched: Api, pages: Site) -> None:
+    forged = rewritten(await searched.create_user(unique("ada")), r"#\d+", "#999999999999999999")
+
+    assert (await pages.get("/sitemap-of-day.xml?day=2001-02-03", forged)).status == 200
 
 
 async def test_a_day_without_posts_has_only_the_front_page(pages: Site) -> None:
