@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from urllib.parse import quote
 
 import pytest
 
 from tests.api import Api
+from tests.blog import Blog
+from tests.items import a_post, unique
 
 PROPERTIES = {"id", "type", "postId", "userId", "userUsername", "content", "creationDate"}
 
@@ -27,6 +30,17 @@ async def test_a_created_comment_has_exactly_its_documented_properties(api: Api)
         "content": "Well put.",
     }
     assert answer.headers["location"] == f"/api/posts/{post['id']}/comments/{answer.body['id']}"
+
+
+async def test_the_location_of_a_comment_encodes_the_id_of_an_imported_post(api: Api, stored: Blog) -> None:
+    author = await api.new_user()
+    post_id = unique("é 100%")
+    await stored.posts.create(a_post(author) | {"id": post_id, "postId": post_id})
+
+    answer = await api.create_comment(post_id, author["id"], "Well put.")
+
+    assert answer.status == 201
+    assert answer.headers["location"] == f"/api/posts/{quote(post_id)}/comments/{answer.body['id']}"
 
 
 async def test_new_comments_are_listed_and_counted_immediately(api: Api) -> None:

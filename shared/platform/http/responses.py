@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from typing import Any
+from urllib.parse import quote
 
 import azure.functions as func
 
@@ -51,8 +52,8 @@ class Response:
 
 
 def resource_response(resource: type[Resource], item: Item, *, location: str = "") -> Response:
-    """The resource as it is now: 200, or 201 with its `location` if it is new."""
-    status, headers = (201, {"Location": location}) if location else (200, {})
+    """The resource as it is now: 200, or 201 with its `location`, a path that is not yet encoded, if it is new."""
+    status, headers = (201, {"Location": quote(location)}) if location else (200, {})
     return json_response(resource.serialize(item), status=status, etag=resource.entity_tag(item), headers=headers)
 
 
