@@ -32,7 +32,7 @@ customMetrics
 | extend isThrottled = name == 'blog.throttled'
 | summarize throttled = sumif(valueSum, isThrottled), operations = sumif(valueCount, not(isThrottled))
 | where throttled >= 10
-| project value = 100.0 * throttled / (throttled + operations)
+| project value = 100.0 * throttled / operations // each operation has a charge, even a throttled one
 '''
   }
   {

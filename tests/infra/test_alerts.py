@@ -82,6 +82,13 @@ def test_the_query_for_slow_calls_counts_what_sampling_dropped() -> None:
     assert "| where calls >= 100\n" in query
 
 
+def test_the_alert_on_throttling_counts_each_operation_once() -> None:
+    """A throttled operation has a charge, too (record_response), so it is one of the operations."""
+    text = (REPOSITORY / "infra" / "alerts.bicep").read_text(encoding="utf-8")
+
+    assert "| project value = 100.0 * throttled / operations " in text
+
+
 def test_the_alert_on_throughput_does_not_average_partitions() -> None:
     text = (REPOSITORY / "infra" / "alerts.bicep").read_text(encoding="utf-8")
     criterion = text.partition("metricName: 'NormalizedRUConsumption'")[2].partition("actions:")[0]
