@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from dataclasses import replace
 
@@ -13,8 +12,8 @@ from bench.capacity.charges import LIKE_IN_FEED, Charges, DeliveryCost, Measured
 from bench.capacity.demand import (
     ACQUIRE_S,
     COMMANDS,
+    DELIVERY_DEADLINE_S,
     DELIVERY_MAX,
-    FUNCTION_TIMEOUT_S,
     HOURS_A_MONTH,
     LIMITS,
     PEAK,
@@ -30,6 +29,7 @@ from bench.capacity.demand import (
 from bench.capacity.hot_post import LIKE_METHODS, LikesTaken, take
 from bench.servers import REPOSITORY
 from function_app import app
+from shared.settings import Settings
 
 _COPY = Charges(users=10, posts=2)
 _LOOK = Charges(feed=4)
@@ -172,8 +172,6 @@ def test_shares_of_limits_grow_with_the_users() -> None:
 
 def test_constants_match_the_app() -> None:
     triggers = {function.get_function_name(): function.get_trigger() for function in app.get_functions()}
-    host = json.loads((REPOSITORY / "host.json").read_text(encoding="utf-8"))
-    hours, minutes, seconds = map(int, host["functionTimeout"].split(":"))
 
     for name in ("on_posts_changed", "on_users_changed"):
         options = triggers[name].get_dict_repr()
@@ -181,7 +179,7 @@ def test_constants_match_the_app() -> None:
         assert options["leaseRenewInterval"] == RENEW_S * 1000
         assert options["leaseAcquireInterval"] == ACQUIRE_S * 1000
         assert options["maxItemsPerInvocation"] == DELIVERY_MAX
-    assert hours * 3600 + minutes * 60 + seconds == FUNCTION_TIMEOUT_S
+    assert Settings.model_fields["delivery_deadline_s"].default == DELIVERY_DEADLINE_S
 
 
 async def test_a_second_of_likes_by_single_batches_uses_the_budget() -> None:
