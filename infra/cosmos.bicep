@@ -38,7 +38,7 @@ resource account 'Microsoft.DocumentDB/databaseAccounts@2024-12-01-preview' = {
         name: 'EnableServerless'
       }
     ] : []
-    // The blog's counts and reservations need a single write region: docs/scale.md.
+    // The blog's counts and reservations need a single write region: docs/architecture.md.
     enableMultipleWriteLocations: false
     locations: [
       {

@@ -50,7 +50,7 @@ param environmentName string
 })
 param location string
 
-@description('Developer or pipeline that runs manage.py. Gets the same roles as the app. Empty: nobody does.')
+@description('Developer or pipeline that runs manage.py. Gets the app\'s roles for the database and telemetry. Empty: nobody does.')
 param principalId string = deployer().objectId
 
 @description('Database of the blog.')

@@ -56,7 +56,7 @@ async def _measure_writes(models: Sequence[Model], plan: ArticlePlan, repetition
     """Measure C1 to C4 and the edits, without the change feeds."""
     commands = repetitions + _OBSERVED + _WARM_UP + 2 * _BLOCK
     writers = {model.NAME: await Writers.prepare(model, plan, commands) for model in models}
-    # New instances, because the project caches recent users.
+    # New instances, which know no user yet.
     unknowing = [type(model)(model.database) for model in models]
     return await measure({model.NAME: writes(model, writers[model.NAME]) for model in unknowing}, repetitions)
 
