@@ -6,13 +6,17 @@ With cachetools 5, all pages were 500 while the API's checks passed: `condition`
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 from aiohttp import ClientSession
 
 OF_THE_BLOG = ("/", "/write", "/feed.atom", "/sitemap.xml")
 
 
 def paths(post_id: str, user_id: str) -> tuple[str, ...]:
-    """Return the path of a page of every kind that the site has without the search."""
+    """Return the path of a page of every kind that the site has without the search; none if it has been taken off."""
+    if find_spec("addons.web") is None:
+        return ()
     return (*OF_THE_BLOG, f"/posts/{post_id}", f"/posts/{post_id}/edit", f"/users/{user_id}")
 
 

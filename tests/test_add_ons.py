@@ -30,14 +30,7 @@ pytestmark = NEEDS_GIT
 
 CORE = ["tests/functions/test_comments.py", "tests/functions/test_errors.py", "tests/test_settings.py"]
 # Need the browser, an add-on, or a repository.
-NOT_CORE = [
-    "addons",
-    "infra",
-    "chaos",
-    "real_host",
-    "test_azure_functions_runtime.py",
-]
-NOT_CORE += ["test_add_ons.py", "test_contributing.py", "test_template.py"]
+NOT_CORE = ["addons", "infra", "test_add_ons.py", "test_contributing.py", "test_template.py"]
 # Need the packages, pictures and environment of the repository, or name files and pages of add-ons.
 NOT_CORE += ["test_doc_links.py", "test_tasks.py"]
 PAGES = ["/", "/posts/{post}", "/posts/{post}/edit", "/users/{user}", "/write", "/nope", "/feed.atom", "/sitemap.xml"]
