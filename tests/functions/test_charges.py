@@ -33,7 +33,7 @@ COSTS: Mapping[str, tuple[Send, list[str]]] = {
     "C1 create a user": (lambda api, _: api.create_user(unique("ada")), ["create users", "create users"]),
     "C1 edit a user": (
         lambda api, given: api.edit_user(given.author["id"], unique("ada")),
-        ["read users", "create users", "replace users"],
+        ["read latest users", "create users", "replace users"],
     ),
     "Q1 retrieve a user": (lambda api, given: api.get_user(given.author["id"]), ["read users"]),
     "C2 create a post": (
