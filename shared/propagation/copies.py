@@ -27,8 +27,10 @@ _NEWEST = (
     "SELECT c.id, c.creationDate FROM c WHERE c.type = @type"
     " ORDER BY c.type DESC, c.creationDate DESC, c.id DESC OFFSET 0 LIMIT @limit"
 )
+# The range leaves out damaged dates, which the SDK cannot compare if they are not strings.
 _CANDIDATES = (
-    "SELECT * FROM c WHERE c.type = @type ORDER BY c.type DESC, c.creationDate DESC, c.id DESC OFFSET 0 LIMIT @limit"
+    "SELECT * FROM c WHERE c.type = @type AND c.creationDate < '9999'"
+    " ORDER BY c.type DESC, c.creationDate DESC, c.id DESC OFFSET 0 LIMIT @limit"
 )
 
 
