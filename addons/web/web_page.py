@@ -51,8 +51,8 @@ class WebPage(Endpoint):
     """Decorator that turns a handler into a page; place the route above.
 
     The handler returns the variables of `template`. The page has an ETag and security headers, and reports the request
-    charge like the API. Errors become pages that say what to do. A page of a cached list (`listed`) ignores the
-    session.
+    charge like the API. Errors become pages that say what to do. A page of a list that is the same for everybody
+    (`listed`) ignores the session.
     """
 
     is_page: ClassVar[bool] = True

@@ -65,7 +65,7 @@ class Endpoint:
     request: str = ""
     _: KW_ONLY
     body: type[RequestModel] | None = None
-    # A resource (or one of several), a page of it (`paged`), or a cached list (`listed`).
+    # A resource (or one of several), a page of it (`paged`), or a list that is the same for everybody (`listed`).
     returns: type[BaseModel] | tuple[type[BaseModel], ...] | None = None
     paged: bool = False
     listed: bool = False
@@ -105,9 +105,7 @@ class Endpoint:
     async def respond(self, handler: Handler, request: func.HttpRequest, scope: Scope) -> func.HttpResponse:
         """Return the response to a valid request. Raises what `refuse` turns into a response."""
         call = self._parse(request)
-        session = Session.parse(request.headers.get(SESSION_HEADER, ""))
-        if not self.listed:  # other requests wait for the same read of a cached list
-            scope.session = session
+        scope.session = Session.parse(request.headers.get(SESSION_HEADER, ""))
         return await http_response(await handler(call), call)
 
     def refuse(self, error: Exception, request: func.HttpRequest) -> func.HttpResponse:
