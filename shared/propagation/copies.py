@@ -171,7 +171,7 @@ async def trim(copies: Copies, index: FrontPageIndex) -> None:
     """Delete the surplus of `index`: a batch and a query for each hundred copies.
 
     If a post on the front page is deleted concurrently, a copy that was trimmed is needed after all. The front page is
-    therefore read again after each batch, and refilled if the newest of them belongs to it.
+    therefore read again after each batch, and refilled if the newest copy of the batch belongs to it.
     """
     while surplus := index.surplus[:BATCH_LIMIT]:
         removed = {"id": surplus[0], "creationDate": index.dates[surplus[0]]}
